@@ -17,10 +17,19 @@ export class PenstockError extends Error {
 export class CorruptError extends Error {}
 
 export interface Plane {
-  kind: "KEY" | "VALUE" | "LATENT" | "ROPE" | "INDEXER" | "SCALES";
+  kind: "KEY" | "VALUE" | "LATENT" | "ROPE" | "INDEXER" | "SCALES" | "STATE" | "CONVOLUTION";
   type: "BF16" | "FP16" | "FP32" | "FP8_E4M3" | "FP8_E5M2" | "INT8";
   heads: number;
   width: number;
+}
+
+export interface GroupKind {
+  /** Last tokens at which a token looks; 0 for all. */
+  windowTokens: number;
+  /** Tokens from one state to the next, with blocks of one token; 0 for no states. */
+  stateTokens: number;
+  /** Numbers of the layers in the model; may be empty. */
+  layers: number[];
 }
 
 export interface SpaceFields {
@@ -31,6 +40,10 @@ export interface SpaceFields {
   planes: Plane[];
   order?: "NHD" | "HND";
   group?: number;
+  /** Of a KV group that is not one of full attention in layers without numbers. */
+  kind?: GroupKind;
+  /** Names weights and engine. */
+  fingerprint?: string;
   /** Secret of a tenant; it never travels. */
   salt?: string;
   /** 16 bytes, for a space whose salt is not known; computed if absent. */
@@ -45,6 +58,9 @@ export class Space {
   readonly layers: number;
   readonly tokens: number;
   readonly planes: Plane[];
+  readonly kind?: GroupKind;
+  /** Empty for none. */
+  readonly fingerprint: string;
   readonly blockBytes: number;
   /** Number of granules of a block. */
   readonly granules: number;
@@ -106,10 +122,16 @@ export interface ConnectOptions {
   timeout?: number;
 }
 
+/** Host and port of an address; the path and null for a Unix domain socket. */
+export function place(address: string): { host: string; port: number | null };
+
 /** A connection to a node, for blocks of one space. Requests may run side by side. */
 export class Node {
   private constructor();
-  static connect(host: string, port: number, options?: ConnectOptions): Promise<Node>;
+  /** A node at an address as Penstock prints it: HOST:PORT, IPv6 in brackets, or unix:PATH. */
+  static at(address: string, options?: ConnectOptions): Promise<Node>;
+  /** Without a port, the host is the path of a Unix domain socket. */
+  static connect(host: string, port: number | null, options?: ConnectOptions): Promise<Node>;
   readonly welcome: Welcome;
   readonly space: Space;
   /** How many of the first blocks the node has, without a gap. */

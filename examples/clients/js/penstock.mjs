@@ -61,11 +61,13 @@ function bits(field) {
 
 /** What equal hashes mean: a model and the layout of its blocks. */
 export class Space {
-  constructor({ model, layers, tokens, planes, order = "NHD", group = 0, salt = "", id }) {
-    Object.assign(this, { model, layers, tokens, planes, order, group });
+  constructor({ model, layers, tokens, planes, order = "NHD", group = 0, salt = "", id, kind, fingerprint = "" }) {
+    Object.assign(this, { model, layers, tokens, planes, order, group, kind, fingerprint });
     this.id = id ?? sha256(Buffer.from("penstock.space.v1"), text(model), int(layers), int(tokens), text(order),
       int(planes.length), ...planes.flatMap((one) => [text(one.kind), text(one.type), int(one.heads), int(one.width)]),
-      int(group), text(salt));
+      int(group), text(salt), ...(kind ? [text("group"), int(kind.windowTokens), int(kind.stateTokens),
+        int(kind.layers.length), ...kind.layers.map(int)] : []),
+      ...(fingerprint ? [text("fingerprint"), text(fingerprint)] : []));
     this.sizes = planes.map((one) => tokens * one.heads * one.width * WIDTHS[one.type]);
     this.rows = planes.map((one) => (order === "NHD" ? tokens : one.heads));
     this.layerBytes = this.sizes.reduce((sum, size) => sum + size, 0);
@@ -73,12 +75,19 @@ export class Space {
     this.granules = layers * planes.length;
   }
 
-  /** Hashes of the blocks that a prompt fills. */
+  /** The space as `hello` states it. */
+  message() {
+    const { id, model, layers, tokens, order, planes, group, kind, fingerprint } = this;
+    return { id: base64(id), model, layers, tokens, order, planes, group, ...(kind && { kind }),
+      ...(fingerprint && { fingerprint }) };
+  }
+
+  /** Hashes of the blocks that a prompt fills; of the states, in the space of a group of states. */
   hashes(tokens, extra = []) {
-    const found = [];
+    const found = [], step = this.kind?.stateTokens || this.tokens;
     let parent = Buffer.alloc(16);
-    for (let first = 0; first + this.tokens <= tokens.length; first += this.tokens) {
-      const block = Array.from(tokens.slice(first, first + this.tokens));
+    for (let first = 0; first + step <= tokens.length; first += step) {
+      const block = Array.from(tokens.slice(first, first + step));
       parent = sha256(Buffer.from("penstock.prefix.v1"), parent, int(block.length), ...block.map(int),
         int(extra.length), ...extra.map(text));
       found.push(parent);
@@ -198,16 +207,33 @@ export function landSlice(space, hashes, frame, blocks) {
   }
 }
 
+/** Host and port of an address; the path and null for a Unix domain socket. */
+export function place(address) {
+  if (/^unix:./s.test(address)) return { host: address.slice("unix:".length), port: null };
+  const found = /^(?:tcp:\/\/)?(?:\[([^\]]+)\]|([^:/[\]]+)):([0-9]{1,5})$/.exec(address);
+  if (!found || !(found[3] > 0 && found[3] < 65536)) {
+    throw new Error(`address must be HOST:PORT, IPv6 in brackets, or unix:PATH (was ${address})`);
+  }
+  return { host: found[1] ?? found[2], port: Number(found[3]) };
+}
+
 /** A connection to a node, for blocks of one space. */
 export class Node {
   #socket; #streams = new Map(); #last = -1; #pending = []; #buffered = 0; #ended = null; #beat; #timeout;
 
-  /** Connects, and agrees on the space: the given one, or that of the node if none is given. */
+  /** Connects to a node at an address as Penstock prints it: HOST:PORT, IPv6 in brackets, or unix:PATH. */
+  static at(address, options) {
+    const { host, port } = place(address);
+    return Node.connect(host, port, options);
+  }
+
+  /** Connects, and agrees on the space: the given one, or that of the node if none is given. Without a port, the host
+   * is the path of a Unix domain socket. */
   static async connect(host, port, { space, user, password = "", token, tls: secured, timeout = 30_000 } = {}) {
     const node = new Node();
-    const place = { host, port, noDelay: true };
-    if (!net.isIP(host)) place.servername = host;
-    node.#socket = secured ? tls.connect({ ...place, ...(secured === true ? {} : secured) }) : net.connect(place);
+    const to = port === null ? { path: host } : { host, port, noDelay: true };
+    if (port !== null && !net.isIP(host)) to.servername = host;
+    node.#socket = secured ? tls.connect({ ...to, ...(secured === true ? {} : secured) }) : net.connect(to);
     node.#timeout = timeout;
     node.#socket.on("data", (data) => node.#receive(data));
     node.#socket.on("error", (error) => node.#end(error));
@@ -215,15 +241,14 @@ export class Node {
     node.#setUp(user, password, token);
     node.#beat = setInterval(() => node.#send(0, KEEPALIVE, 0, Buffer.alloc(8)), KEEPALIVE_MS).unref();
     try {
-      node.welcome = await node.#ask("hello", { versions: [1], client: "js", space: space ? { id: base64(space.id),
-        model: space.model, layers: space.layers, tokens: space.tokens, order: space.order, planes: space.planes,
-        group: space.group } : null });
+      node.welcome = await node.#ask("hello", { versions: [1], client: "js", space: space?.message() ?? null });
     } catch (error) {
       node.close();
       throw error;
     }
     const told = node.welcome.space;
-    node.space = space ?? new Space({ ...told, id: Buffer.from(told.id, "base64") });
+    node.space = space ?? new Space({ ...told, id: Buffer.from(told.id, "base64"), kind: told.kind ?? undefined,
+      fingerprint: told.fingerprint ?? "" });
     return node;
   }
 

@@ -21,6 +21,22 @@ test("checksums, keys and slices are those of the protocol", () => {
   assert.deepEqual(slices(16)[0], sample("slice"));
 });
 
+test("groups and fingerprints are in the id and in the message", () => {
+  const fields = { model: "example", layers: 2, tokens: 2, planes: [plane("KEY"), plane("VALUE")] };
+  const named = new Space({ ...fields, fingerprint: "w1 é" });
+  const window = new Space({ ...fields, group: 1, salt: "s", fingerprint: "w1",
+    kind: { windowTokens: 8, stateTokens: 0, layers: [0, 2] } });
+  const states = new Space({ ...fields, tokens: 1, planes: [plane("STATE")], group: 2,
+    kind: { windowTokens: 0, stateTokens: 4, layers: [] } });
+  assert.deepEqual([named, window, states].map((one) => one.id.toString("hex")), [ // as the node computes them
+    "1e896fc774f899c5d39c57e66d6221ff", "faaa62fdd70fe3af49909037589ce1d7",
+    "1fd7ca50729f880ec5d2e3efe2c3bf9e"]);
+  assert.deepEqual(states.hashes([1, 2, 3, 4, 5]).map((one) => one.toString("hex")), ["1103c1de208de31385e3b6e3d240934d"]);
+  assert.deepEqual(Object.keys(space.message()), ["id", "model", "layers", "tokens", "order", "planes", "group"]);
+  assert.deepEqual(window.message().kind, { windowTokens: 8, stateTokens: 0, layers: [0, 2] });
+  assert.equal(window.message().fingerprint, "w1");
+});
+
 test("a block arrives from slices of any cut, in any order", () => {
   for (const most of [4, 8, 16, 32]) {
     const blocks = new Map();
@@ -48,6 +64,16 @@ test("a part that comes twice, or not at all, is no block", () => {
   assert.throws(() => once.get(0).whole(), CorruptError);
   landSlice(space, hashes, first, once);
   assert.throws(() => once.get(0).whole(), CorruptError);
+});
+
+test("an address is read as it is printed", () => {
+  for (const [text, host, port] of [["node7:7733", "node7", 7733], ["[::1]:7733", "::1", 7733],
+    ["[fe80::1%eth0]:1", "fe80::1%eth0", 1], ["tcp://unix:7733", "unix", 7733], ["unix:/run/a b:7", "/run/a b:7", null]]) {
+    assert.deepEqual(penstock.place(text), { host, port });
+  }
+  for (const text of ["", "node7", "::1:7733", "node7:0", "node7:65536", "unix:", "ws://node7:7734/penstock"]) {
+    assert.throws(() => penstock.place(text), /address must be/, text);
+  }
 });
 
 test("an error has a sentence and values", () => {

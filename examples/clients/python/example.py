@@ -1,24 +1,28 @@
-"""Puts three blocks into a node, and gets them back: python3 example.py 127.0.0.1:7733"""
+"""Puts three blocks into a node, and gets them back: python3 example.py [127.0.0.1:7733]"""
 
 import sys
 
-from penstock import Node
+from penstock import CorruptError, Node, PenstockError
 
 
 def main(address):
-    host, port = address.rsplit(":", 1)
-    with Node(host, int(port)) as node:
+    with Node.at(address) as node:
         space = node.space
         print(f"{node.welcome['node']} has blocks of {space.tokens} tokens, {space.block_bytes} bytes each")
-        prompt = list(range(3 * space.tokens))
+        prompt = list(range(3 * (space.state_tokens or space.tokens)))
         hashes = space.hashes(prompt)
         blocks = [bytes((i + j) % 251 for j in range(space.block_bytes)) for i in range(len(hashes))]
         print(f"before: {node.match(hashes)} of {len(hashes)} blocks")
         stored = node.put(hashes, blocks)
         print(f"put: {', '.join(each.get('durability', str(each)) for each in stored)}")
         print(f"after: {node.match(hashes)} of {len(hashes)} blocks")
-        print("equal:", str(node.get(hashes) == blocks).lower())
+        equal = node.get(hashes) == blocks
+        print("equal: true" if equal else "equal: false, for the node has other bytes under these keys, or lost them")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    node_address = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7733"
+    try:
+        main(node_address)
+    except (OSError, PenstockError, CorruptError) as error:
+        sys.exit(f"node {node_address}: {error}")

@@ -8,6 +8,7 @@ import base64
 import collections
 import hashlib
 import json
+import re
 import socket
 import ssl
 import struct
@@ -59,11 +60,17 @@ class CorruptError(Exception):
 
 
 class Space:
-    """What equal hashes mean: a model and the layout of its blocks. Planes are (kind, type, heads, width)."""
+    """What equal hashes mean: a model and the layout of its blocks. Planes are (kind, type, heads, width).
 
-    def __init__(self, model, layers, tokens, planes, order="NHD", group=0, salt="", space_id=None):
+    A KV group that is not one of full attention has `window_tokens`, or `state_tokens` with blocks of one token, and may
+    have the numbers of its layers in the model. `fingerprint` names weights and engine."""
+
+    def __init__(self, model, layers, tokens, planes, order="NHD", group=0, salt="", space_id=None, window_tokens=0,
+                 state_tokens=0, group_layers=(), fingerprint=""):
         self.model, self.layers, self.tokens, self.planes, self.order, self.group = (
             model, layers, tokens, [tuple(plane) for plane in planes], order, group)
+        self.window_tokens, self.state_tokens, self.group_layers = window_tokens, state_tokens, list(group_layers)
+        self.fingerprint = fingerprint
         self.id = space_id or self._id(salt)
         self.rows = [tokens if order == "NHD" else heads for _, _, heads, _ in self.planes]
         self.sizes = [tokens * heads * width * BYTES[kind] for _, kind, heads, width in self.planes]
@@ -73,13 +80,41 @@ class Space:
         words = [_text(self.model), _int(self.layers), _int(self.tokens), _text(self.order), _int(len(self.planes))]
         for kind, element, heads, width in self.planes:
             words += [_text(kind), _text(element), _int(heads), _int(width)]
-        return hashlib.sha256(b"penstock.space.v1" + b"".join(words) + _int(self.group) + _text(salt)).digest()[:16]
+        words += [_int(self.group), _text(salt)]
+        if self._kind():
+            words += [_text("group"), _int(self.window_tokens), _int(self.state_tokens), _int(len(self.group_layers)),
+                      *map(_int, self.group_layers)]
+        if self.fingerprint:
+            words += [_text("fingerprint"), _text(self.fingerprint)]
+        return hashlib.sha256(b"penstock.space.v1" + b"".join(words)).digest()[:16]
+
+    def _kind(self):
+        if not (self.window_tokens or self.state_tokens or self.group_layers):
+            return {}
+        return {"kind": {"windowTokens": self.window_tokens, "stateTokens": self.state_tokens,
+                         "layers": self.group_layers}}
+
+    def message(self):
+        """The space as `hello` states it."""
+        return {"id": _b64(self.id), "model": self.model, "layers": self.layers, "tokens": self.tokens,
+                "order": self.order, "group": self.group, **self._kind(),
+                "planes": [dict(zip(("kind", "type", "heads", "width"), plane)) for plane in self.planes],
+                **({"fingerprint": self.fingerprint} if self.fingerprint else {})}
+
+    @staticmethod
+    def told(message):
+        """The space that a node tells."""
+        kind = message.get("kind") or {}
+        return Space(message["model"], message["layers"], message["tokens"], [
+            (plane["kind"], plane["type"], plane["heads"], plane["width"]) for plane in message["planes"]],
+            message["order"], message["group"], "", base64.b64decode(message["id"]), kind.get("windowTokens", 0),
+            kind.get("stateTokens", 0), kind.get("layers", ()), message.get("fingerprint") or "")
 
     def hashes(self, tokens, extra=()):
-        """Hashes of the blocks that a prompt fills."""
-        found, parent = [], bytes(16)
-        for first in range(0, len(tokens) - self.tokens + 1, self.tokens):
-            block = tokens[first:first + self.tokens]
+        """Hashes of the blocks that a prompt fills; of the states, in the space of a group of states."""
+        found, parent, step = [], bytes(16), self.state_tokens or self.tokens
+        for first in range(0, len(tokens) - step + 1, step):
+            block = tokens[first:first + step]
             parent = hashlib.sha256(b"penstock.prefix.v1" + parent + _int(len(block)) + b"".join(map(_int, block))
                                     + _int(len(extra)) + b"".join(map(_text, extra))).digest()[:16]
             found.append(parent)
@@ -200,12 +235,33 @@ def land_slice(space, hashes, frame, blocks):
         block.parts.append((offset, offset + len(part)))
 
 
+def place(address):
+    """Host and port of an address; the path and None for a Unix domain socket."""
+    if address.startswith("unix:") and len(address) > len("unix:"):
+        return address[len("unix:"):], None
+    found = re.fullmatch(r"(?:tcp://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):([0-9]{1,5})", address)
+    if not found or not 0 < int(found[3]) < 65536:
+        raise ValueError(f"address must be HOST:PORT, IPv6 in brackets, or unix:PATH (was {address})")
+    return found[1] or found[2], int(found[3])
+
+
 class Node:
     """A connection to a node, for blocks of one space: the given one, or that of the node if none is given."""
 
+    @classmethod
+    def at(cls, address, **options):
+        """A node at an address as Penstock prints it: HOST:PORT, IPv6 in brackets, or unix:PATH."""
+        return cls(*place(address), **options)
+
     def __init__(self, host, port, space=None, user=None, password="", token=None, tls=None, timeout=30):
-        """`tls` is True or an ssl.SSLContext; `timeout` bounds each wait for the node, in seconds."""
-        self._socket = socket.create_connection((host, port), timeout)
+        """`host` is the path of a Unix domain socket if `port` is None. `tls` is True or an ssl.SSLContext; `timeout`
+        bounds each wait for the node, in seconds."""
+        if port is None:
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.settimeout(timeout)
+            self._socket.connect(host)
+        else:
+            self._socket = socket.create_connection((host, port), timeout)
         if tls:
             context = ssl.create_default_context() if tls is True else tls
             self._socket = context.wrap_socket(self._socket, server_hostname=host)
@@ -220,14 +276,8 @@ class Node:
             raise
 
     def _hello(self, space):
-        self.welcome = self._ask("hello", {"versions": [1], "client": "python", "space": space and {
-            "id": _b64(space.id), "model": space.model, "layers": space.layers, "tokens": space.tokens,
-            "order": space.order, "group": space.group,
-            "planes": [dict(zip(("kind", "type", "heads", "width"), plane)) for plane in space.planes]}})
-        told = self.welcome["space"]
-        self.space = space or Space(told["model"], told["layers"], told["tokens"], [
-            (plane["kind"], plane["type"], plane["heads"], plane["width"]) for plane in told["planes"]], told["order"],
-            told["group"], space_id=base64.b64decode(told["id"]))
+        self.welcome = self._ask("hello", {"versions": [1], "client": "python", "space": space and space.message()})
+        self.space = space or Space.told(self.welcome["space"])
 
     def _setup(self, user, password, token):
         metadata = b""
@@ -351,8 +401,11 @@ class Node:
         frame = struct.pack(">IH", stream, kind << 10 | flags) + body
         if len(frame) > LONGEST_FRAME:
             raise ValueError(f"frame must have <= {LONGEST_FRAME} bytes (had {len(frame)})")
-        with self._lock:
-            self._socket.sendall(len(frame).to_bytes(3, "big") + frame)
+        try:
+            with self._lock:
+                self._socket.sendall(len(frame).to_bytes(3, "big") + frame)
+        except ConnectionError as error:
+            raise ConnectionError("the node closed the connection") from error
 
     def _receive(self):
         frame = self._read(int.from_bytes(self._read(3), "big"))
@@ -360,7 +413,10 @@ class Node:
         return stream, word >> 10, word & 0x3FF, frame[6:]
 
     def _read(self, count):
-        data = self._in.read(count)
+        try:
+            data = self._in.read(count)
+        except ConnectionError as error:
+            raise ConnectionError("the node closed the connection") from error
         if len(data) < count:
             raise ConnectionError("the node closed the connection")
         return data

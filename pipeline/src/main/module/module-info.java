@@ -29,7 +29,8 @@ module io.penstock {
       io.penstock.lab, io.penstock.examples;
   exports io.penstock.operator to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
       io.penstock.lab, io.penstock.examples;
-  exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
+  exports io.penstock.system to io.penstock.device, io.penstock.examples, io.penstock.node, io.penstock.storage,
+      io.penstock.wire;
   exports io.penstock.pool to io.penstock.node, io.penstock.lab;
   exports io.penstock.pool.curve to io.penstock.node, io.penstock.lab;
   exports io.penstock.pool.evict to io.penstock.storage, io.penstock.lab;

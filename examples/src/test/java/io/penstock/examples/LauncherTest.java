@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,8 +37,10 @@ final class LauncherTest {
           echo "mvn with $JAVA_HOME: $*" >> calls
           mkdir -p examples/target/launcher
           touch examples/target/examples.jar
+          : > other.jar
+          printf '%s' "$PWD" > examples/target/launcher/root
           printf '%s' "$PWD/examples/target/examples.jar" > examples/target/launcher/jar
-          printf '%s' "$PWD/examples/target/examples.jar:/lib/other.jar" > examples/target/launcher/class-path
+          printf '%s' "$PWD/examples/target/examples.jar:$PWD/other.jar" > examples/target/launcher/class-path
           """;
 
   @TempDir
@@ -72,7 +75,7 @@ final class LauncherTest {
         .containsSubsequence(
             "@" + root + "/examples/target/launcher/jvm.args",
             "-cp",
-            root + "/examples/target/examples.jar:" + root + "/examples/target/examples.jar:/lib/other.jar",
+            classPath(root),
             "io.penstock.node.PenstockMain",
             "replay",
             "two words",
@@ -159,6 +162,65 @@ final class LauncherTest {
     launch();
 
     assertThat(calls()).hasSize(2);
+  }
+
+  private static String classPath(Path root) {
+    String own = root + "/examples/target/examples.jar";
+    return own + ":" + own + ":" + root + "/other.jar";
+  }
+
+  @Test
+  void cloneThatMoved_findsItsJars_andTrainsAgain() throws Exception {
+    launch();
+    root = Files.move(root, root.resolveSibling("a moved house"));
+
+    Outcome first = launch("stat");
+
+    assertThat(first.out().lines()).contains(classPath(root));
+    assertThat(first.err().lines()).singleElement().asString().contains("training");
+    assertThat(launch().err()).isEmpty();
+    assertThat(calls()).as("builds").hasSize(1);
+  }
+
+  @Test
+  void copyOfAClone_usesItsOwnJars_andBuildsWhereOneIsMissing() throws Exception {
+    launch();
+    Path copy = root.resolveSibling("a copy");
+    assertThat(new ProcessBuilder("cp", "-a", root.toString(), copy.toString()).start().waitFor()).isZero();
+    root = copy;
+
+    assertThat(launch().out().lines()).contains(classPath(copy));
+    assertThat(calls()).as("builds").hasSize(1);
+    Files.delete(copy.resolve("other.jar"));
+    assertThat(launch().err()).contains("building");
+  }
+
+  @Test
+  void readyFileOfAnEarlierNode_goesBeforeTheBuild() throws Exception {
+    Path stale = Files.writeString(temp.resolve("ready ü"), "{}");
+    program(root.resolve("bin/mvn"), "exit 1");
+    for (List<String> args : List.of(List.of("--ready-file", stale.toString()), List.of("--ready-file=" + stale))) {
+      Files.writeString(stale, "{}");
+      assertThat(launch(Stream.concat(Stream.of("serve", "--nonsense"), args.stream()).toArray(String[]::new)).code())
+          .isEqualTo(70);
+      assertThat(stale).doesNotExist();
+    }
+    Files.writeString(stale, "{}");
+    launch("serve", "--ready-file", stale.toString(), "--print-config");
+    launch("stat", "--ready-file", stale.toString());
+    assertThat(stale).as("of no start of a node").exists();
+  }
+
+  @Test
+  void withoutALocale_theJvmGetsOneOfUtf8() throws Exception {
+    Path jdk = jdk("25.0.4");
+    program(jdk.resolve("bin/java"), "locale charmap");
+    environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
+    for (String locale : List.of("C", "POSIX", "xx_XX.UTF-8", "")) {
+      environment.put("LC_ALL", locale);
+      environment.put("LANG", locale);
+      assertThat(launch().out()).as(locale).isEqualTo("UTF-8\n");
+    }
   }
 
   @Test

@@ -18,7 +18,7 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 
-/// The Java of every README compiles as it stands, imports included.
+/// The Java of every README, and of the page for adapters, compiles as it stands, imports included.
 final class SnippetsTest {
   private static final Path ROOT = Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
   private static final Pattern FENCE = Pattern.compile("^```java\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
@@ -28,6 +28,8 @@ final class SnippetsTest {
   @Test
   void snippetsOfTheReadmes_compileAsTheyStand() throws IOException {
     List<JavaFileObject> sources = new ArrayList<>();
+    sources(ROOT.resolve("rsocket-api/wire/docs/adapters.md"), sources);
+    assertThat(sources).as("the page has its adapter").isNotEmpty();
     try (Stream<Path> files = Files.walk(ROOT, 3)) {
       for (Path readme : files.filter(file -> file.endsWith("README.md")).sorted().toList()) {
         sources(readme, sources);
@@ -42,6 +44,20 @@ final class SnippetsTest {
 
     assertThat(compiled).as(errors.toString()).isTrue();
     assertThat(sources).hasSizeGreaterThanOrEqualTo(4);
+  }
+
+  /// The libraries of Spring are not on the class path here; the project of the page compiles the class.
+  @Test
+  void healthOfTheSpringPage_isTheClassOfTheApplication() throws IOException {
+    Path folder = ROOT.resolve("examples/spring-boot");
+    String page = Files.readString(folder.resolve("README.md"));
+    String begin = "```java spring\n";
+    String shown =
+        page.substring(page.indexOf(begin) + begin.length(),
+            page.indexOf("```\n", page.indexOf(begin) + begin.length()));
+
+    assertThat(Files.readString(folder.resolve("src/main/java/io/penstock/examples/spring/TierHealth.java")))
+        .endsWith(shown);
   }
 
   private static void sources(Path readme, List<JavaFileObject> sources) throws IOException {

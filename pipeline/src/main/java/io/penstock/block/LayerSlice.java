@@ -37,16 +37,31 @@ public final class LayerSlice extends Owned {
       throw new IllegalArgumentException(
           "spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
     }
+    BlockLayout layout = spans.getFirst().layout();
     for (LayerSpan span : spans) {
       if (!span.range().equals(range)) {
         throw new IllegalArgumentException("spans must all be of " + range + " (was " + span + ")");
       }
+      requireSame(layout, span.layout());
     }
     this.place = place;
     this.range = range;
     this.view = view;
     this.positions = positions.clone();
     this.spans = List.copyOf(spans);
+  }
+
+  private static void requireSame(BlockLayout wanted, BlockLayout layout) {
+    if (!wanted.equals(layout)) {
+      throw new IllegalArgumentException("layout of the spans must be " + wanted + " (was " + layout + ")");
+    }
+  }
+
+  /// Checks where its bytes go: spans of another layout would be copied in part, or over the bytes of others.
+  ///
+  /// @throws IllegalArgumentException if its blocks do not have `layout`
+  public void requireLayout(BlockLayout layout) {
+    requireSame(layout, spans.getFirst().layout());
   }
 
   /// Its window, and the number of slices of that window that follow.

@@ -13,6 +13,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checks;
+import io.penstock.system.LiveClock;
 import io.penstock.system.PeerRegion;
 import io.penstock.system.SharedRegion;
 import java.io.IOException;
@@ -185,7 +186,7 @@ public final class NodeRing implements AutoCloseable {
   private void run() {
     try {
       while (look()) {
-        late(System.nanoTime()).forEach(Block::close);
+        late(LiveClock.process().nanos()).forEach(Block::close);
         signal.await(seen, leases() == 0 ? RingSignal.mostNanos() : RELEASES_NANOS);
       }
     } finally {
@@ -345,7 +346,7 @@ public final class NodeRing implements AutoCloseable {
   }
 
   @GuardedBy("this") private void lease(int slot, Block block) {
-    leased[slot] = new Leased(block, System.nanoTime() + terms.life().toNanos());
+    leased[slot] = new Leased(block, LiveClock.process().nanos() + terms.life().toNanos());
     leases++;
     numbers[slot] = numbers[slot] == Integer.MAX_VALUE ? 1 : numbers[slot] + 1;
     own.all().set(JAVA_INT, RingLayout.answer(slot, layout) + RingLayout.LEASE, numbers[slot]);

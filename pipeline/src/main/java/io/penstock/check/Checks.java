@@ -55,6 +55,28 @@ public final class Checks {
     return value;
   }
 
+  /// Checks a name or an address from outside: it has characters that a terminal and a log show as they are, so none
+  /// that moves a cursor, ends a line, or changes the direction of text.
+  public static String printable(String name, String value) {
+    for (int at = 0; at < value.length(); at += Character.charCount(value.codePointAt(at))) {
+      if (!isPrintable(value.codePointAt(at))) {
+        throw new IllegalArgumentException("%s must have printable characters (had U+%04X)".formatted(name,
+            value.codePointAt(at)));
+      }
+    }
+    return value;
+  }
+
+  /// Whether a terminal and a log show the character as it is.
+  public static boolean isPrintable(int codePoint) {
+    return switch (Character.getType(codePoint)) {
+      case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR,
+          Character.SURROGATE, Character.UNASSIGNED ->
+        false;
+      default -> true;
+    };
+  }
+
   /// Checks an index.
   public static void within(String name, int value, int below) {
     if (value < 0 || value >= below) {

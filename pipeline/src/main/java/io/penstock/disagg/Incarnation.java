@@ -6,7 +6,7 @@ import io.penstock.check.Checks;
 
 /// A rank from one start of its process to its end. Messages of an earlier incarnation are stale.
 ///
-/// @param generation greater at each start of the rank, for instance the time of the start
+/// @param generation greater at each start of the rank: a registry knows the next one
 public record Incarnation(RankId rank, long generation) {
   public Incarnation {
     requireNonNull(rank, "rank");

@@ -11,6 +11,7 @@ public record RankId(String instance, int rank) implements Comparable<RankId> {
     if (instance.isBlank()) {
       throw new IllegalArgumentException("instance must be a name (was blank)");
     }
+    Checks.printable("instance", instance);
     Checks.notNegative("rank", rank);
   }
 

@@ -73,7 +73,7 @@ public final class LoadPrefix {
   /// | answer | number of blocks, from the first one on, whose rows are all written |
   /// | threads | the tier's |
   /// | cancel | ends the lease; rows written before stay, and none is written once the cancel has returned |
-  /// | signals | errors of the tier, and what `rows` throws |
+  /// | signals | errors of the tier, what `rows` throws, `IllegalArgumentException` for a row of another length |
   ///
   /// @param shape how to cut; a remote tier cuts by the setting of its connection
   /// @return cold; each subscription loads

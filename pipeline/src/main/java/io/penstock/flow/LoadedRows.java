@@ -39,6 +39,10 @@ final class LoadedRows {
       for (int i = 0; i < slice.spans().size(); i++) {
         take(slice.position(i), slice.spans().get(i));
       }
+    } catch (IllegalStateException e) {
+      if (!rows.isTakenBack()) { // else the load was cancelled, and its scope has closed the slice
+        throw e;
+      }
     } catch (Error e) { // of the engine: it fails the load
       throw Failures.unchecked(e);
     }
@@ -49,7 +53,8 @@ final class LoadedRows {
     span.verify("engine");
     if (rows.use(engine -> span.read(memory -> {
       layout.forEachRow(span.range(), memory,
-          (layer, plane, token, bytes) -> engine.row(layer, plane, firstToken + token).copyFrom(bytes));
+          (layer, plane, token, bytes) -> LentRows.row(engine, layer, plane, firstToken + token, bytes)
+              .copyFrom(bytes));
       return memory;
     }))) {
       landedBytes[block] += span.bytes();

@@ -79,7 +79,8 @@ public final class OffloadPrefix {
   /// |---|---|
   /// | order, cancel | as [#newLayers]; no row is read once a cancel has returned |
   /// | threads | rows are read on the thread that sends |
-  /// | signals | those of [BlockTier#put], and what `rows` throws; windows committed before stay |
+  /// | signals | those of [BlockTier#put], what `rows` throws, `IllegalArgumentException` for a row of another length |
+  /// | failure | windows committed before stay |
   ///
   /// @param shape largest windows and slices; a remote tier cuts by the setting of its connection
   /// @param source shared by all requests of an engine: [ProducingSource#shared]
@@ -91,7 +92,7 @@ public final class OffloadPrefix {
     return Flux.using(() -> new LentRows(rows), lent -> {
       PutSource request = source.forRequest(keys, (position, range, to) -> {
         if (!lent.use(engine -> layout.forEachRow(range, to, (layer, plane, token, bytes) -> bytes
-            .copyFrom(engine.row(layer, plane, position * layout.tokens() + token))))) {
+            .copyFrom(LentRows.row(engine, layer, plane, position * layout.tokens() + token, bytes))))) {
           throw new CancellationException("the offload has ended");
         }
       });

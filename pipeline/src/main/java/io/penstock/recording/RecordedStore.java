@@ -193,9 +193,9 @@ final class RecordedStore implements BlockStore {
   @Override
   public Mono<Void> close() {
     return Mono.from(reader -> {
-      long operation = ++operations;
-      turns.add(event(Kind.STORE_SHUT, operation));
-      store.close().subscribe(new Ending<>(operation, Operators.toCoreSubscriber(reader)));
+      CoreSubscriber<? super Void> closer = Operators.toCoreSubscriber(reader);
+      turns.run(() -> event(Kind.STORE_SHUT, ++operations),
+          () -> store.close().subscribe(new Ending<>(operations, closer)));
     });
   }
 

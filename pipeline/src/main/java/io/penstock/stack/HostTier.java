@@ -31,7 +31,7 @@ public final class HostTier extends ForwardingTier {
   public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener,
       ChunkSource chunks) {
     this(new TierStack(space, List.of(new StackLevel.Host(options.name(), capacityBlocks)), options, listener,
-        TierInputs.of(System::nanoTime, chunks), StackOptions.Sampling.none()));
+        TierInputs.of(chunks), StackOptions.Sampling.none()));
   }
 
   private HostTier(TierStack stack) {

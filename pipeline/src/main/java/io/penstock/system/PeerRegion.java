@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import org.jspecify.annotations.Nullable;
 
 /// A [SharedRegion] of another process, mapped to be read. The system lets a process map it that could read the memory
 /// of the other one by other means, too: one of the same user, with the same process numbers.
@@ -30,22 +31,23 @@ public final class PeerRegion implements AutoCloseable {
 
   /// Maps the region with `descriptor` in `process`.
   ///
-  /// @throws IOException if it cannot be read, or is no region of this kind; the message says why
+  /// @throws IOException if it cannot be read, or is no region of this kind
   public static PeerRegion map(long process, int descriptor, SharedRegion.Kind kind) throws IOException {
     Path path = Path.of("/proc/" + process + "/fd/" + descriptor);
     requireRegion(path);
     try (NativeFile file = NativeFile.openToRead(path)) {
       long bytes = file.bytes();
-      require(file.isPlainMemory() && file.mayNotShrink(), path, "a sealed memfd of plain pages");
-      require(bytes >= SharedRegion.HEADER_BYTES && bytes <= MOST_BYTES, path,
-          "of " + SharedRegion.HEADER_BYTES + " to " + MOST_BYTES + " bytes");
+      require(file.isPlainMemory() && file.mayNotShrink());
+      require(bytes >= SharedRegion.HEADER_BYTES && bytes <= MOST_BYTES);
       Arena arena = Arena.ofShared();
       try {
-        return new PeerRegion(arena, file.mapToRead(bytes, arena)).require(kind, path);
+        return new PeerRegion(arena, file.mapToRead(bytes, arena)).require(kind);
       } catch (IOException e) {
         arena.close();
         throw e;
       }
+    } catch (SystemCallException e) {
+      throw refused(e);
     }
   }
 
@@ -55,22 +57,28 @@ public final class PeerRegion implements AutoCloseable {
     try {
       target = Files.readSymbolicLink(path).toString();
     } catch (IOException e) {
-      throw new IOException(
-          path + " must be readable, by the same user and with the same process numbers (was refused: " + e + ")", e);
+      throw refused(e);
     }
-    require(target.startsWith("/memfd:" + SharedRegion.PREFIX), path, "a region of Penstock");
+    require(target.startsWith("/memfd:" + SharedRegion.PREFIX));
   }
 
-  private PeerRegion require(SharedRegion.Kind kind, Path path) throws IOException {
+  private PeerRegion require(SharedRegion.Kind kind) throws IOException {
     require(all.get(JAVA_LONG, 0) == SharedRegion.MAGIC
-        && all.get(JAVA_INT, SharedRegion.KIND_OFFSET) == kind.number(), path, "a region of kind " + kind);
+        && all.get(JAVA_INT, SharedRegion.KIND_OFFSET) == kind.number());
     return this;
   }
 
-  private static void require(boolean holds, Path path, String rule) throws IOException {
+  private static void require(boolean holds) throws IOException {
     if (!holds) {
-      throw new IOException(path + " must be " + rule + " (was another file)");
+      throw refused(null);
     }
+  }
+
+  /// One sentence, whatever is there: the peer that named the region may hear it, and must not learn which processes
+  /// and descriptors this host has.
+  private static IOException refused(@Nullable Throwable cause) {
+    return new IOException("memory of the peer must be a region of Penstock, readable by the same user with the same "
+        + "process numbers (was not)", cause);
   }
 
   /// All memory of the region, with the header, read-only, until it is closed.

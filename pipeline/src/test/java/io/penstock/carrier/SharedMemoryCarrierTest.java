@@ -21,6 +21,11 @@ import org.junit.jupiter.api.Test;
 
 /// Two ends in one process.
 final class SharedMemoryCarrierTest extends CarrierContract {
+  /// One sentence, whatever a peer named.
+  private static final String REFUSAL =
+      "memory of the peer must be a region of Penstock, readable by the same user with the same process numbers "
+          + "(was not)";
+
   private final SharedMemoryReceiver receiver = receiver();
 
   @BeforeAll
@@ -98,13 +103,14 @@ final class SharedMemoryCarrierTest extends CarrierContract {
         NativeFile plain = NativeFile.memfd("penstock-plain", 8192)) {
       byte[] body = SliceReferences.encode(List.of(probe), new int[1], new long[] {SharedRegion.HEADER_BYTES});
       assertThatThrownBy(() -> receiver.arrived(frame(body), 1, 64)).isInstanceOf(PeerMemoryException.class)
-          .hasMessageContaining("must be a region of kind BLOCKS");
+          .hasMessage(REFUSAL);
       long me = ProcessHandle.current().pid();
       assertThatThrownBy(() -> MemoryProbe.readOfNode(me, plain.number())).isInstanceOf(PeerMemoryException.class)
-          .hasMessageContaining("must be a sealed memfd of plain pages");
-      assertThatThrownBy(() -> MemoryProbe.readOfNode(me, 0)).isInstanceOf(PeerMemoryException.class);
+          .hasMessage(REFUSAL);
+      assertThatThrownBy(() -> MemoryProbe.readOfNode(me, 0)).isInstanceOf(PeerMemoryException.class)
+          .hasMessage(REFUSAL);
       assertThatThrownBy(() -> MemoryProbe.readOfNode(Long.MAX_VALUE, 0)).isInstanceOf(PeerMemoryException.class)
-          .hasMessageContaining("must be readable, by the same user");
+          .hasMessage(REFUSAL);
     }
   }
 

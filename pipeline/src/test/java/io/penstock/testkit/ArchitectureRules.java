@@ -60,7 +60,7 @@ public final class ArchitectureRules {
     String[] kernel = KERNEL.toArray(String[]::new);
     return new ArchitectureRules(exports, hidden)
         .arrow("check")
-        .arrow("operator", "check")
+        .arrow("operator", "check", "system")
         .arrow("system", "check")
         .arrow("budget", "check")
         .arrow("block", "system", "budget")

@@ -39,7 +39,7 @@ final class JournalEnd {
       if (closing.compareAndSet(false, true)) {
         threads.ticks().after(options.health().closeWithin().toMillis(), this::leaveIfStuck);
         accepted.doOnTerminate(() -> writes.end(this::last)).subscribe(nothing -> {},
-            failure -> LOG.warn("store " + options.name() + ": what it had accepted did not end in order", failure));
+            failure -> LOG.warn("store {}: what it had accepted did not end in order", options.name(), failure));
       }
       return ended.asMono();
     });

@@ -81,9 +81,9 @@ public final class AscendDevices {
       if (!path.equals(LIBRARY_NAME) && Files.exists(Path.of(path))) {
         throw new LibraryMismatchException("library " + path + " cannot be loaded by this system");
       }
-      LOG.info("no Ascend devices: looked for " + path + (path.equals(LIBRARY_NAME)
+      LOG.info("no Ascend devices: looked for {}{}", path, path.equals(LIBRARY_NAME)
           ? " where the system looks for libraries; name another with " + LIBRARY_VARIABLE
-          : ""));
+          : "");
       return Optional.empty();
     }
     return Optional.of(new AscendDevices(library, options, listener));
@@ -173,7 +173,7 @@ public final class AscendDevices {
 
   private static void closeUnheard(AscendDevice device) {
     device.close().subscribe(null,
-        error -> LOG.warn(device.name() + " was opened after a cancel and could not be closed", error));
+        error -> LOG.warn("device {} was opened after a cancel and could not be closed", device.name(), error));
   }
 
   private void enter() {

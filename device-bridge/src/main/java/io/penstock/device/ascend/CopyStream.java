@@ -64,7 +64,7 @@ final class CopyStream {
     try {
       runtime.destroyStream(queue);
     } catch (RuntimeException e) { // no copy uses the stream any more, so it only leaks
-      LOG.warn("device " + device + ": a stream could not be destroyed", e);
+      LOG.warn("device {}: a stream could not be destroyed", device, e);
     }
   }
 

@@ -35,7 +35,7 @@ public final class MemoryFigures implements MemoryListener {
   public void fellBack(String source, Fallback fallback) {
     fallbacks.merge(fallback.wanted(), 1L, Long::sum);
     if (said.add(source + ": no " + fallback.wanted())) {
-      LOG.info(source + ": no " + fallback.wanted() + ": " + fallback.reason());
+      LOG.info("{}: no {}: {}", source, fallback.wanted(), fallback.reason());
     }
   }
 

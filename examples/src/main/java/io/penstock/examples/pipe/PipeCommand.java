@@ -1,6 +1,7 @@
 package io.penstock.examples.pipe;
 
 import io.penstock.check.Checks;
+import io.penstock.check.InternetAddress;
 import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
@@ -9,6 +10,7 @@ import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpServerOptions;
 import java.io.BufferedReader;
@@ -75,7 +77,9 @@ public final class PipeCommand implements Callable<Integer> {
       if (send != null) {
         return send(send, sequence, loops, timers);
       }
-      return receive != null ? receive(TcpClientOptions.to(address(receive)), sequence, loops) : both(sequence, loops);
+      return receive != null
+          ? receive(TcpClientOptions.to(InternetAddress.parse(receive)), sequence, loops)
+          : both(sequence, loops);
     } finally {
       timers.dispose();
       loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));
@@ -94,7 +98,8 @@ public final class PipeCommand implements Callable<Integer> {
         throw new IOException(
             "second process must say where it listens (was ended with exit code " + other.waitFor() + ")");
       }
-      int code = receive(TcpClientOptions.to(address(line.substring(line.lastIndexOf(' ') + 1))), sequence, loops);
+      int code = receive(TcpClientOptions.to(InternetAddress.parse(line.substring(line.lastIndexOf(' ') + 1))),
+          sequence, loops);
       boolean ended = other.waitFor(30, TimeUnit.SECONDS);
       return ended && other.exitValue() == ExitCode.OK ? code : ExitCode.FOUND_FAILURE;
     } finally {
@@ -106,7 +111,7 @@ public final class PipeCommand implements Callable<Integer> {
     SendingEnd end = TensorPipe.listen(TcpServerOptions.on("127.0.0.1", port), PipeOptions.defaults(), loops, timers)
         .blockOptional(PATIENCE).orElseThrow();
     InetSocketAddress address = (InetSocketAddress) end.address();
-    console.print("pipe: listening on " + address.getAddress().getHostAddress() + ":" + address.getPort());
+    console.print("pipe: listening on " + Endpoint.place(address));
     try {
       end.send(sequence.tensors()).block(PATIENCE);
     } finally {
@@ -138,13 +143,5 @@ public final class PipeCommand implements Callable<Integer> {
               ReceivingEnd::close))
           .blockOptional(PATIENCE).orElseThrow();
     }
-  }
-
-  private static InetSocketAddress address(String text) {
-    int colon = text.lastIndexOf(':');
-    if (colon <= 0 || !text.substring(colon + 1).matches("\\d{1,5}")) {
-      throw new IllegalArgumentException("address must be HOST:PORT (was " + text + ")");
-    }
-    return InetSocketAddress.createUnresolved(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
@@ -108,7 +109,7 @@ final class ClientsTest {
   @BeforeEach
   void start() {
     node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_PORT, "0",
-        NodeSettings.ADMIN_PORT, "off", NodeSettings.DRAM, "20 blocks", NodeSettings.SLICE_BYTES, "4KiB",
+        AdminSettings.PORT, "off", NodeSettings.DRAM, "20 blocks", NodeSettings.SLICE_BYTES, "4KiB",
         LayoutSettings.LAYERS, "2", LayoutSettings.BLOCK_TOKENS, "16", LayoutSettings.KV_HEADS, "8",
         LayoutSettings.HEAD_DIM, "64"))).block(SOON));
   }

@@ -222,7 +222,7 @@ final class TensorPipeTest {
 
     assertThatThrownBy(
         () -> TensorPipe.connect(TcpClientOptions.to(other.address()), SMALL.withChunkBytes(8192), loops).block(LIMIT))
-        .isInstanceOf(RemotePermanentException.class).hasMessageContaining("layout.tokens");
+        .isInstanceOf(RemotePermanentException.class).hasMessageContaining("space.tokens");
     other.close().block(LIMIT);
   }
 

@@ -3,6 +3,7 @@ package io.penstock.disagg.registry;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.check.InternetAddress;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
@@ -24,16 +25,15 @@ public record Registration(Side side, Incarnation who, int version, Manifest man
   /// The host on which a rank lives, and its port there.
   public record Endpoint(String host, int port) {
     public Endpoint {
-      if (host.isBlank()) {
-        throw new IllegalArgumentException("host must be a name or an address (was blank)");
-      } else if (port < 1 || port > MOST_PORT) {
+      host = InternetAddress.host(Checks.printable("host", host));
+      if (port < 1 || port > MOST_PORT) {
         throw new IllegalArgumentException("port must be in [1, " + MOST_PORT + "] (was " + port + ")");
       }
     }
 
     @Override
     public String toString() {
-      return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+      return InternetAddress.endpoint(host, port);
     }
   }
 
@@ -43,6 +43,10 @@ public record Registration(Side side, Incarnation who, int version, Manifest man
     requireNonNull(manifest, "manifest");
     requireNonNull(endpoint, "endpoint");
     Checks.positive("version", version);
+    if (InternetAddress.isOfOneHost(endpoint.host())) {
+      throw new IllegalArgumentException(
+          "host must be one that other hosts know: no wildcard, no address of a link (was " + endpoint.host() + ")");
+    }
     int ranks = ranks(manifest);
     if (who.rank().rank() >= ranks) {
       throw new IllegalArgumentException("rank must be < " + ranks + ", the ranks of the manifest (was "

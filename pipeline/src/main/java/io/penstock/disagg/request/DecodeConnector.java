@@ -7,6 +7,7 @@ import io.penstock.check.Uncaught;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.request.MoveFailure.MoveTimeoutException;
 import io.penstock.disagg.request.Signal.Kind;
+import io.penstock.operator.LiveTimers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -26,6 +28,9 @@ import reactor.core.scheduler.Scheduler;
 /// and those that no rank reads and it releases, at once. If a request ends otherwise, its other sources hear a cancel,
 /// and its memory is given up when its moves have drained and the sources have acknowledged. A source that does not is
 /// waited for no longer than [LifecycleOptions.Patience#drain()]: what it still sends finds its ticket closed.
+///
+/// With [LiveTimers] no source is judged by time in which this process stood still. After a standstill all leases are
+/// renewed at once: a source whose lease has expired answers so, and its moves fail.
 ///
 /// Safe from any thread.
 public final class DecodeConnector implements KvConnector {
@@ -38,6 +43,7 @@ public final class DecodeConnector implements KvConnector {
   private final Scheduler timers;
   private final RandomGenerator random;
   private final TimerWheel wheel;
+  private final Disposable wakes;
   private final Map<String, Receiving> requests = new ConcurrentHashMap<>();
   private final LongAdder untold = new LongAdder();
   private final LongAdder telling = new LongAdder();
@@ -58,6 +64,7 @@ public final class DecodeConnector implements KvConnector {
     this.timers = requireNonNull(timers, "timers");
     this.random = requireNonNull(random, "random");
     this.wheel = new TimerWheel(timers, options.tick(), SLOTS);
+    this.wakes = LiveTimers.wakes(timers).subscribe(late -> requests.values().forEach(Receiving::renewNow));
   }
 
   /// Moves all shards of `order`.
@@ -107,6 +114,7 @@ public final class DecodeConnector implements KvConnector {
   @Override
   public Mono<Void> close() {
     return Mono.fromRunnable(() -> {
+      wakes.dispose();
       requests.values().forEach(Receiving::cancel);
       wheel.dispose();
     });

@@ -203,6 +203,22 @@ final class Receiving extends TimerWheel.Timer {
     after.forEach(Runnable::run);
   }
 
+  /// Renews all leases: they may be about to expire.
+  void renewNow() {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      if (ending == null) {
+        renewAll(now(), after);
+      }
+    }
+    after.forEach(Runnable::run);
+  }
+
+  @GuardedBy("this") private void renewAll(long now, List<Runnable> after) {
+    renewedNanos = now;
+    runs.stream().filter(run -> !run.isOver()).forEach(run -> after.add(() -> renew(run)));
+  }
+
   private void renew(ShardRun run) {
     owner.renew(run.shard.source(), request(), run.shard.readers(), release -> released(run, release));
   }
@@ -326,9 +342,7 @@ final class Receiving extends TimerWheel.Timer {
       }
     }
     if (now - renewedNanos >= renewalNanos()) {
-      renewedNanos = now;
-      runs.stream().filter(run -> !run.isOver())
-          .forEach(run -> after.add(() -> renew(run)));
+      renewAll(now, after);
     }
   }
 

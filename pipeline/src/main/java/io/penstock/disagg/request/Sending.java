@@ -76,7 +76,8 @@ final class Sending extends TimerWheel.Timer {
       } else if (phase == Phase.OPEN && receivers.equals(wanted) && held.isSameAs(blocks)) {
         return RequestAnswer.of(Outcome.REPEATED);
       } else if (phase != Phase.EARLY) {
-        throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");
+        throw new IllegalArgumentException("request must be new (%s %s)".formatted(request,
+            phase == Phase.OPEN ? "is kept, with other blocks or receivers" : "has ended already"));
       }
       owner.leaveEarly(early);
       owner.opened();

@@ -174,7 +174,12 @@ public final class DraftWindow {
   }
 
   /// Lands all parts of `slice`, in one copy within off-heap memory. The slice stays the caller's.
+  ///
+  /// @throws IllegalArgumentException if its blocks have another layout than the drafts
   public void land(LayerSlice slice, String boundary) {
+    if (!drafts.isEmpty()) {
+      slice.requireLayout(drafts.getFirst().layout());
+    }
     follow(slice.place());
     List<LayerSpan> spans = slice.spans();
     for (int i = 0; i < spans.size(); i++) {

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena.SlotReturns;
+import io.penstock.system.LiveClock;
 import io.penstock.tier.TierEvent;
 import java.security.SecureRandom;
 import java.util.function.LongSupplier;
@@ -36,9 +37,14 @@ public interface TierInputs extends SlotReturns {
     giveBack.run();
   }
 
-  /// Those of the system.
+  /// Those of the system. Time stands still while the process does.
   static TierInputs ofSystem() {
-    return of(System::nanoTime, ChunkSource.ofSystem());
+    return of(ChunkSource.ofSystem());
+  }
+
+  /// Those of the system, with host memory of another kind.
+  static TierInputs of(ChunkSource chunks) {
+    return of(LiveClock.process()::nanos, chunks);
   }
 
   static TierInputs of(LongSupplier nanos, ChunkSource chunks) {

@@ -219,7 +219,8 @@ final class PrefillConnectorTest {
     requests.withdraw("r");
     requests.withdraw("r");
     assertThat(released).containsEntry("r", Release.WITHDRAWN);
-    assertThatThrownBy(() -> requests.open("r", Set.of(A), HeldBlocks.none())).hasMessageContaining("was OVER");
+    assertThatThrownBy(() -> requests.open("r", Set.of(A), HeldBlocks.none()))
+        .hasMessageContaining("has ended already");
     tell(Kind.DONE, "early", A);
     assertThat(requests.figures().remembered()).isEqualTo(2);
     time.advanceTimeBy(Duration.ofSeconds(301));

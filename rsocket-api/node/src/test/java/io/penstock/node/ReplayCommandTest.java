@@ -112,6 +112,8 @@ final class ReplayCommandTest {
     assertThat(report.at("/reuse/tokensReused").longValue()).isPositive().isEqualTo(textbook.tokensReused);
     assertThat(report.at("/reuse/prefillSecondsSaved").doubleValue()).isEqualTo(textbook.tokensReused / 1e4,
         within(1e-3));
+    assertThat(report.at("/policyAlone/hits").longValue()).isEqualTo(textbook.hits);
+    assertThat(report.at("/policyAlone/capacityBlocks").longValue()).isEqualTo(64);
     Outcome unbounded = textbook(trace, Long.MAX_VALUE);
     assertThat(report.at("/reuse/ceiling/hits").longValue()).isEqualTo(unbounded.hits);
     assertThat(report.at("/reuse/ceiling/tokensReused").longValue()).isEqualTo(unbounded.tokensReused);
@@ -227,7 +229,7 @@ final class ReplayCommandTest {
     "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are "
         + "written through (was 16 blocks and 32 blocks)",
     "--model llama-3.1-70b --ssd 1MiB | --ssd must be >= one block of 160 MiB (was 1 MiB)",
-    "--prefill-rate 0 | --prefill-rate must be > 0 tokens a second (was 0.0)",
+    "--prefill-rate 0 | --prefill-rate must be > 0 tokens a second (was 0)",
     "--scale 0 | --scale must be in [1, 2097152], for a block of 64 MiB (was 0)",
     "--connect 127.0.0.1:1 --scale 2 | --scale must be left out with --connect, for blocks of that node are what",
     "--model llama-3.1-8b --block-bytes 64KiB | --block-bytes must be auto with model llama-3.1-8b",

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 /// Shows the streams and the connections of a server by meters. One object listens to both: pass it to the options of
 /// the server and to its transport, then [#show] the server.
 ///
-/// A client that is alone in its process may use one in the same way. Safe from any thread.
+/// A client that is alone in its process may use one in the same way. [PenstockNode.Options#withMeters] and
+/// [PenstockClient.Options#withMeters] do all of this. Safe from any thread.
 public final class MeteredWire implements StreamListener, ConnectionListener {
   private final PenstockMeters registry;
   private final StreamMeters streams;
@@ -47,6 +48,11 @@ public final class MeteredWire implements StreamListener, ConnectionListener {
       moved.put(kind, of);
       connections.bytes(kind.word(), of::in, of::out);
     }
+  }
+
+  /// The registry of these meters, and of all others.
+  PenstockMeters meters() {
+    return registry;
   }
 
   /// Shows what `server` has open.

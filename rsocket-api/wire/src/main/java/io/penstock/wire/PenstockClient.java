@@ -17,18 +17,22 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
-import io.penstock.wire.client.RemoteTier;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
 /// A node as an engine uses it: it loads the KV cache of a prompt, and offloads what the node lacks. It makes and ends
 /// its own event loop, memory and budget. [KvClient] is the same client with every part chosen by its user.
+///
+/// When the connection is lost, for instance by a restart of the node, calls under way end with
+/// `ConnectionLostException`, which is transient. The next call, or the next subscription to an earlier one, connects
+/// again with the same options and within the same limit of time. There is no attempt without a call.
 ///
 /// Safe from any thread; calls run side by side.
 public final class PenstockClient {
@@ -37,13 +41,13 @@ public final class PenstockClient {
 
   private final Parts parts;
   private final CacheSpace space;
-  private final RemoteTier tier;
+  private final ReconnectingTier tier;
   private final ProducingSource source;
 
-  private PenstockClient(Parts parts, CacheSpace space, KvClient client) {
+  private PenstockClient(Parts parts, CacheSpace space, ReconnectingTier tier) {
     this.parts = parts;
     this.space = space;
-    this.tier = new RemoteTier(client, space);
+    this.tier = tier;
     this.source = ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST);
   }
 
@@ -64,8 +68,10 @@ public final class PenstockClient {
     requireNonNull(options, "options");
     return Mono.defer(() -> {
       Parts parts = Parts.of(options);
-      Mono<PenstockClient> connecting = Failures.signalled(() -> parts.connect(place, options))
-          .map(client -> new PenstockClient(parts, options.space, client))
+      Mono<KvClient> connection = Mono.defer(() -> Failures.signalled(() -> parts.connect(place, options)));
+      Mono<PenstockClient> connecting = connection
+          .map(client -> new PenstockClient(parts, options.space,
+              new ReconnectingTier(client, connection, options.space)))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))
           .doOnCancel(() -> parts.close().subscribe());
       return Handover.of(connecting, late -> late.close().subscribe());
@@ -102,7 +108,8 @@ public final class PenstockClient {
     return OffloadPrefix.rows(tier, keys, SliceShape.defaults(), source, rows).count();
   }
 
-  /// The node, for all that a tier can do.
+  /// The node, for all that a tier can do. It connects again as the client does; a stream of its events ends with its
+  /// connection.
   public BlockTier tier() {
     return tier;
   }
@@ -121,16 +128,24 @@ public final class PenstockClient {
   /// What a client makes for itself.
   private record Parts(SlabArena loads, SlabArena offloads, ByteBudget budget, LoopResources loops) {
     static Parts of(Options options) {
-      return new Parts(new SlabArena("loads", options.space.layout(), options.loadBlocks, MAX_WAITERS),
-          new SlabArena("offloads", options.space.layout(), options.offloadBlocks, MAX_WAITERS),
-          new ByteBudget("client", options.inFlightBytes, MAX_WAITERS),
-          LoopResources.create("penstock-client", 1, true));
+      SlabArena loads = new SlabArena("loads", options.space.layout(), options.loadBlocks, MAX_WAITERS);
+      SlabArena offloads = new SlabArena("offloads", options.space.layout(), options.offloadBlocks, MAX_WAITERS);
+      ByteBudget budget = new ByteBudget("client", options.inFlightBytes, MAX_WAITERS);
+      if (options.meters != null) {
+        options.meters.meters().bind("loads", loads).bind("offloads", offloads).bind(budget);
+      }
+      return new Parts(loads, offloads, budget, LoopResources.create("penstock-client", 1, true));
     }
 
     Mono<KvClient> connect(Endpoint node, Options options) {
-      return KvClient.connectBest(node, place -> TcpTransport.client(place, TcpClientOptions.to(place.address()), loops,
-          ConnectionListener.noop()), options.connection, options.space, loads, budget)
-          .map(KvClient.Reached::client);
+      MeteredWire wire = options.meters;
+      ConnectionListener listener = wire == null ? ConnectionListener.noop() : wire;
+      KvClientOptions connection = wire == null
+          ? options.connection
+          : options.connection.withStreams(new BothStreams(options.connection.streams(), wire));
+      return KvClient.connectBest(node,
+          place -> TcpTransport.client(place, TcpClientOptions.to(place.address()), loops, listener), connection,
+          options.space, loads, budget).map(KvClient.Reached::client);
     }
 
     Mono<Void> close() {
@@ -148,8 +163,9 @@ public final class PenstockClient {
   /// @param offloadBlocks memory for blocks that are sent; at least one window
   /// @param inFlightBytes most bytes on their way to the client
   /// @param connection all other settings
+  /// @param meters that show the client; null for none
   public record Options(CacheSpace space, int loadBlocks, int offloadBlocks, long inFlightBytes,
-      KvClientOptions connection) {
+      KvClientOptions connection, @Nullable MeteredWire meters) {
     private static final long WINDOW_BYTES = 64 << 20;
     /// Streams that have full credit, and windows that have memory, at one time.
     private static final int STREAMS = 2;
@@ -171,19 +187,26 @@ public final class PenstockClient {
       int window = Math.clamp(WINDOW_BYTES / space.layout().blockBytes(), 1, 64);
       KvClientOptions connection = KvClientOptions.builder().windowBlocks(window).build();
       return new Options(space, STREAMS * window, STREAMS * window,
-          (long) STREAMS * connection.creditSlices() * connection.maxSliceBytes(), connection);
+          (long) STREAMS * connection.creditSlices() * connection.maxSliceBytes(), connection, null);
     }
 
     public Options withMemory(int newLoadBlocks, int newOffloadBlocks) {
-      return new Options(space, newLoadBlocks, newOffloadBlocks, inFlightBytes, connection);
+      return new Options(space, newLoadBlocks, newOffloadBlocks, inFlightBytes, connection, meters);
     }
 
     public Options withInFlightBytes(long bytes) {
-      return new Options(space, loadBlocks, offloadBlocks, bytes, connection);
+      return new Options(space, loadBlocks, offloadBlocks, bytes, connection, meters);
     }
 
     public Options withConnection(KvClientOptions options) {
-      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, options);
+      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, options, meters);
+    }
+
+    /// Shows memory, bytes in flight, streams and connections of the client in the registry of `wire`. Use one object
+    /// for all clients of a process. In a process with a node, give the client another registry: the meters of streams
+    /// and connections have the same names at both ends, and would count both.
+    public Options withMeters(MeteredWire wire) {
+      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, connection, requireNonNull(wire, "wire"));
     }
   }
 }

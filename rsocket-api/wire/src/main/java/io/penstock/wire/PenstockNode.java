@@ -6,9 +6,11 @@ import io.penstock.block.CacheSpace;
 import io.penstock.check.Checks;
 import io.penstock.operator.Failures;
 import io.penstock.operator.Handover;
+import io.penstock.operator.LiveTimers;
 import io.penstock.stack.HostTier;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.Medium;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
@@ -18,6 +20,7 @@ import io.penstock.wire.transport.tcp.TcpServerOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -27,6 +30,8 @@ import reactor.netty.resources.LoopResources;
 /// timers, memory and budget. [KvServer] is the same node with every part chosen by its user.
 public final class PenstockNode {
   private static final int MAX_WAITERS = 1024;
+  /// Name of a [HostTier] that is told none.
+  private static final String TIER = "dram";
   private static final Duration LOOPS_TIMEOUT = Duration.ofSeconds(5);
 
   private final Parts parts;
@@ -83,14 +88,26 @@ public final class PenstockNode {
   /// What a node makes for itself.
   private record Parts(BlockTier tier, ByteBudget budget, LoopResources loops, Scheduler timers) {
     static Parts of(Options options) {
-      return new Parts(new HostTier(options.space, options.blocks, TierListener.noop()),
-          new ByteBudget("node", options.inFlightBytes, MAX_WAITERS),
-          LoopResources.create("penstock-node", options.loops, true), Schedulers.newSingle("penstock-timers", true));
+      MeteredWire wire = options.meters;
+      HostTier tier = new HostTier(options.space, options.blocks,
+          wire == null ? TierListener.noop() : wire.meters().listener(TIER, Medium.HOST));
+      ByteBudget budget = new ByteBudget("node", options.inFlightBytes, MAX_WAITERS);
+      if (wire != null) {
+        wire.meters().bind(tier).bind("node", tier.arena()).bind(budget);
+      }
+      return new Parts(tier, budget, LoopResources.create("penstock-node", options.loops, true),
+          LiveTimers.of(Schedulers.newSingle("penstock-timers", true)));
     }
 
     Mono<KvServer> bind(Options options) {
-      return KvServer.bind(TcpTransport.server(TcpServerOptions.on(options.host, options.port), loops), tier,
-          options.server, budget, timers);
+      TcpServerOptions place = TcpServerOptions.on(options.host, options.port);
+      MeteredWire wire = options.meters;
+      if (wire == null) {
+        return KvServer.bind(TcpTransport.server(place, loops), tier, options.server, budget, timers);
+      }
+      return KvServer.bind(TcpTransport.server(place, loops, wire), tier,
+          options.server.withStreams(new BothStreams(options.server.streams(), wire)), budget, timers)
+          .doOnNext(wire::show);
     }
 
     Mono<Void> close() {
@@ -108,8 +125,9 @@ public final class PenstockNode {
   /// @param inFlightBytes most bytes on their way in and out
   /// @param loops threads for its connections
   /// @param server all other settings
+  /// @param meters that show the node; null for none
   public record Options(CacheSpace space, long blocks, String host, int port, long inFlightBytes, int loops,
-      KvServerOptions server) {
+      KvServerOptions server, @Nullable MeteredWire meters) {
     /// Streams that have full credit at one time.
     private static final int STREAMS = 8;
     /// Slices of a stream with full credit.
@@ -131,23 +149,33 @@ public final class PenstockNode {
       KvServerOptions server = KvServerOptions.defaults();
       return new Options(space, blocks, "127.0.0.1", 0,
           (long) STREAMS * CREDIT_SLICES * server.limits().maxSliceBytes(),
-          Math.max(1, Runtime.getRuntime().availableProcessors() / 2), server);
+          Math.max(1, Runtime.getRuntime().availableProcessors() / 2), server, null);
     }
 
     public Options withAddress(String newHost, int newPort) {
-      return new Options(space, blocks, newHost, newPort, inFlightBytes, loops, server);
+      return new Options(space, blocks, newHost, newPort, inFlightBytes, loops, server, meters);
     }
 
     public Options withInFlightBytes(long bytes) {
-      return new Options(space, blocks, host, port, bytes, loops, server);
+      return new Options(space, blocks, host, port, bytes, loops, server, meters);
     }
 
     public Options withLoops(int count) {
-      return new Options(space, blocks, host, port, inFlightBytes, count, server);
+      return new Options(space, blocks, host, port, inFlightBytes, count, server, meters);
     }
 
     public Options withServer(KvServerOptions options) {
-      return new Options(space, blocks, host, port, inFlightBytes, loops, options);
+      return new Options(space, blocks, host, port, inFlightBytes, loops, options, meters);
+    }
+
+    /// Shows blocks, memory, bytes in flight, streams and connections of the node in the registry of `wire`.
+    ///
+    /// ```java
+    /// PenstockNode.start(PenstockNode.Options.of(space, 1_000)
+    ///     .withMeters(new MeteredWire(PenstockMeters.in(registry))));
+    /// ```
+    public Options withMeters(MeteredWire wire) {
+      return new Options(space, blocks, host, port, inFlightBytes, loops, server, requireNonNull(wire, "wire"));
     }
   }
 }

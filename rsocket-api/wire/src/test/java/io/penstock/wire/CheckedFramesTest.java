@@ -17,29 +17,39 @@ import io.penstock.wire.transport.tcp.TcpServerOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocket;
+import io.rsocket.RSocketErrorException;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.core.RSocketServer;
+import io.rsocket.exceptions.CustomRSocketException;
 import io.rsocket.frame.ErrorFrameCodec;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
+import io.rsocket.frame.KeepAliveFrameCodec;
 import io.rsocket.frame.PayloadFrameCodec;
 import io.rsocket.frame.RequestChannelFrameCodec;
 import io.rsocket.frame.RequestFireAndForgetFrameCodec;
+import io.rsocket.frame.RequestNFrameCodec;
 import io.rsocket.frame.RequestResponseFrameCodec;
 import io.rsocket.frame.RequestStreamFrameCodec;
 import io.rsocket.frame.SetupFrameCodec;
 import io.rsocket.util.DefaultPayload;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
@@ -73,6 +83,106 @@ final class CheckedFramesTest {
         peer.onClose().onErrorComplete().block(WireNode.PATIENCE);
       }
       assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
+    }
+  }
+
+  private static ByteBuf bytes(int length) {
+    return Unpooled.wrappedBuffer(new byte[length]);
+  }
+
+  /// Frames that end with their fields or with their metadata.
+  static Stream<ByteBuf> frames() {
+    return Stream.of(KeepAliveFrameCodec.encode(ALLOC, false, 0, bytes(0)), RequestNFrameCodec.encode(ALLOC, 5, 1),
+        ErrorFrameCodec.encode(ALLOC, 5, new CustomRSocketException(0x1001, "")),
+        RequestResponseFrameCodec.encode(ALLOC, 5, false, bytes(9), bytes(0)),
+        RequestStreamFrameCodec.encode(ALLOC, 5, false, 1, bytes(9), bytes(0)),
+        RequestChannelFrameCodec.encode(ALLOC, 5, false, false, 1, bytes(9), bytes(0)),
+        PayloadFrameCodec.encode(ALLOC, 5, false, false, true, bytes(9), bytes(0)));
+  }
+
+  /// What RSocket's reader throws in the middle of a stream would look like an error of the stream's own code.
+  @ParameterizedTest
+  @MethodSource("frames")
+  void frameCutAnywhere_endsTheConnection_beforeRSocketReadsIt(ByteBuf frame) {
+    assertThat(refusal(frame.copy())).as("the whole frame").isNull();
+    for (int length = FrameHeaderCodec.size(); length < frame.readableBytes(); length++) {
+      assertThat(refusal(frame.copy(0, length))).as("of " + length + " bytes").contains("frames must be whole");
+    }
+    frame.release();
+  }
+
+  @Test
+  void errorWithACodeThatRSocketDoesNotKnow_endsTheConnection() {
+    for (int code : new int[] {0x301, 0x1001, 0x2006, 0x7FFFFFFF, 0x80000000, -2, 0x201, 0x204}) {
+      assertThat(refusal(error(5, code))).as(Integer.toHexString(code)).isNull();
+    }
+    for (int code : new int[] {0, 1, 0x101, 0x200, 0x205, 0x300, -1}) {
+      assertThat(refusal(error(5, code))).as(Integer.toHexString(code)).contains("errors must have a code");
+    }
+    for (int code : new int[] {1, 4, 0x101, 0x102}) {
+      assertThat(refusal(error(0, code))).as(Integer.toHexString(code)).isNull();
+    }
+    for (int code : new int[] {0, 5, 0x201, 0x1001}) {
+      assertThat(refusal(error(0, code))).as(Integer.toHexString(code)).contains("errors must have a code");
+    }
+  }
+
+  private static ByteBuf error(int stream, int code) {
+    ByteBuf frame = ErrorFrameCodec.encode(ALLOC, stream, new CustomRSocketException(0x1001, "x"));
+    return frame.setInt(FrameHeaderCodec.size(), code);
+  }
+
+  /// The sentence with which a client ends its connection over `frame`; null if RSocket gets the frame.
+  private static @Nullable String refusal(ByteBuf frame) {
+    OneFrame connection = new OneFrame(frame);
+    List<ByteBuf> passed = new ArrayList<>();
+    CheckedFrames.of(connection).receive().doOnNext(passed::add).onErrorComplete().blockLast(WireNode.PATIENCE);
+    frame.release();
+    assertThat(passed).hasSize(connection.refusal == null ? 1 : 0);
+    return connection.refusal;
+  }
+
+  private static final class OneFrame implements DuplexConnection {
+    private final ByteBuf frame;
+    private @Nullable String refusal;
+
+    private OneFrame(ByteBuf frame) {
+      this.frame = frame;
+    }
+
+    @Override
+    public void sendFrame(int stream, ByteBuf sent) {
+      sent.release();
+    }
+
+    @Override
+    public void sendErrorAndClose(RSocketErrorException error) {
+      refusal = error.getMessage();
+    }
+
+    @Override
+    public Flux<ByteBuf> receive() {
+      return Flux.just(frame);
+    }
+
+    @Override
+    public ByteBufAllocator alloc() {
+      return ALLOC;
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+      return new InetSocketAddress(0);
+    }
+
+    @Override
+    public Mono<Void> onClose() {
+      return Mono.never();
+    }
+
+    @Override
+    public void dispose() {
+      // nothing is open
     }
   }
 

@@ -296,8 +296,9 @@ final class KvInterruptionTest {
         Relay relay = Relay.to(node.port(), Relay.Fault.none(), true)) {
       List<BlockKey> keys = node.keys(0, 60);
       node.put(node.client(WINDOW), keys);
+      int port = link.carrier() == Carrier.INLINE ? relay.port() : node.port(); // a relay speaks TCP alone
       KvClient slow =
-          node.client(link.client(relay.port()), WireNode.clientOptions(WINDOW), node.arena(128), node.budget(256));
+          node.client(link.client(port), WireNode.clientOptions(WINDOW), node.arena(128), node.budget(256));
       CompletableFuture<Long> get = node.get(slow, keys, OnMiss.SKIP).toFuture();
       Eventually.holds("the get is under way", () -> link.carrier() == Carrier.INLINE
           ? relay.bytesTowardsClient() >= 64 << 10

@@ -76,10 +76,10 @@ final class KvProtocolTest {
   void hello_anotherSpace_isRefusedNamingTheField(Link link) {
     Map<String, CacheSpace> others = Map.of(
         "model", new CacheSpace("another", LAYOUT, 1, "salt"),
-        "layout.layers", new CacheSpace("protocol", BlockLayout.attention(5, 16, 2, 16, ElementType.BF16), 1, "salt"),
-        "layout.tokens", new CacheSpace("protocol", BlockLayout.attention(4, 8, 2, 16, ElementType.BF16), 1, "salt"),
-        "layout.order", new CacheSpace("protocol", LAYOUT.withOrder(TokenOrder.HND), 1, "salt"),
-        "layout.planes", new CacheSpace("protocol", BlockLayout.attention(4, 16, 2, 16, ElementType.FP16), 1, "salt"),
+        "layers", new CacheSpace("protocol", BlockLayout.attention(5, 16, 2, 16, ElementType.BF16), 1, "salt"),
+        "tokens", new CacheSpace("protocol", BlockLayout.attention(4, 8, 2, 16, ElementType.BF16), 1, "salt"),
+        "order", new CacheSpace("protocol", LAYOUT.withOrder(TokenOrder.HND), 1, "salt"),
+        "planes", new CacheSpace("protocol", BlockLayout.attention(4, 16, 2, 16, ElementType.FP16), 1, "salt"),
         "group", new CacheSpace("protocol", LAYOUT, 2, "salt"),
         "tenantSalt", new CacheSpace("protocol", LAYOUT, 1, "pepper"));
     try (WireNode node = node(link)) {

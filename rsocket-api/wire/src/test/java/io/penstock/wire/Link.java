@@ -13,9 +13,11 @@ import io.rsocket.transport.ServerTransport;
 import io.rsocket.transport.netty.client.TcpClientTransport;
 import io.rsocket.transport.netty.server.CloseableChannel;
 import io.rsocket.transport.netty.server.TcpServerTransport;
+import java.net.SocketAddress;
 import reactor.netty.resources.LoopResources;
 
-/// The transports that the protocol must run on: RSocket's own, ours, and ours with blocks in shared memory.
+/// The transports that the protocol must run on: RSocket's own, ours, and ours over Unix domain sockets with
+/// blocks in shared memory.
 public enum Link implements LinkEnds {
   STOCK {
     @Override
@@ -52,19 +54,36 @@ public enum Link implements LinkEnds {
     }
   },
   SHARED_MEMORY {
+    private final UnixLink unix = UnixLink.ofProcesses();
+
     @Override
     public ServerTransport<? extends Closeable> server(int port) {
-      return PENSTOCK.server(port);
+      return unix.server(port);
     }
 
     @Override
     public int port(KvServer server) {
-      return PENSTOCK.port(server);
+      return unix.port(server);
     }
 
     @Override
     public ClientTransport client(int port) {
-      return PENSTOCK.client(port);
+      return unix.client(port);
+    }
+
+    @Override
+    public SocketAddress free() {
+      return unix.free();
+    }
+
+    @Override
+    public int port(SocketAddress address) {
+      return unix.port(address);
+    }
+
+    @Override
+    public SocketAddress address(int port) {
+      return unix.address(port);
     }
 
     @Override

@@ -233,7 +233,7 @@ final class RemoteViewsTest {
       refused(node, CacheSpace.of("another", TO.layout()), "space.model");
       ReshardedModel wider = new ReshardedModel(4, 4, List.of(new Plane(Plane.Kind.KEY, Plane.ElementType.BF16, 1, 8),
           new Plane(Plane.Kind.VALUE, Plane.ElementType.BF16, 1, 8)));
-      refused(node, wider.rank(1, 2, 2, 2, 4, TokenOrder.NHD).space(), "space.layout.planes");
+      refused(node, wider.rank(1, 2, 2, 2, 4, TokenOrder.NHD).space(), "space.planes");
       refused(node, new CacheSpace("resharded", TO.layout(), 1, "").withShard(TO.space().shard()), "space.group");
       refused(node, new CacheSpace("resharded", TO.layout(), new CacheSpace.Group(0, 64, 0, List.of()), "").withShard(
           TO.space().shard()), "space.group.windowTokens");
@@ -295,7 +295,7 @@ final class RemoteViewsTest {
 
   private static Handshake.Welcome welcome(@Nullable List<String> features) {
     return new Handshake.Welcome(1, "1", "node", "tier", Handshake.Space.of(FROM.space()), 4096, WINDOW, 100, 64L,
-        null, null, null, null, features);
+        null, null, null, null, features, null);
   }
 
   /// A server that says `welcome`, and streams what it likes.

@@ -90,7 +90,7 @@ final class SharedMemoryPeer implements AutoCloseable {
   }
 
   static KvServer serve(HostTier tier) {
-    return requireNonNull(KvServer.bind(Link.PENSTOCK.server(), tier, KvServerOptions.defaults(),
+    return requireNonNull(KvServer.bind(Link.SHARED_MEMORY.server(), tier, KvServerOptions.defaults(),
         new ByteBudget("ingress", 16 << 20, 64), Schedulers.single()).block(WireNode.PATIENCE));
   }
 
@@ -99,7 +99,7 @@ final class SharedMemoryPeer implements AutoCloseable {
   }
 
   static KvClient connect(int port, SlabArena arena) {
-    return requireNonNull(KvClient.connect(Link.PENSTOCK.client(port),
+    return requireNonNull(KvClient.connect(Link.SHARED_MEMORY.client(port),
         KvClientOptions.builder().windowBlocks(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO).build(),
         SPACE, arena,
         new ByteBudget("client", 16 << 20, 64)).block(WireNode.PATIENCE));
@@ -147,7 +147,7 @@ final class SharedMemoryPeer implements AutoCloseable {
 
   public static void main(String[] arguments) throws IOException {
     switch (arguments[0]) {
-      case "node" -> System.out.println(Link.PENSTOCK.port(serve(tier("killed-node"))));
+      case "node" -> System.out.println(Link.SHARED_MEMORY.port(serve(tier("killed-node"))));
       case "segments" -> SharedSegmentsPeer.serveForever();
       case "batches" -> SharedSegmentsPeer.moveForever(Integer.parseInt(arguments[1]));
       default -> moveForever(Integer.parseInt(arguments[1]));

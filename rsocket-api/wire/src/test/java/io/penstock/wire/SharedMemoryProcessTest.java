@@ -65,7 +65,7 @@ final class SharedMemoryProcessTest {
     try (Arena arena = Arena.ofShared(); LeakLedger leaks = new LeakLedger()) {
       SegmentRegistry registry = new SegmentRegistry(1);
       KvServer server = SharedSegmentsPeer.serve(registry, "node-segments");
-      int port = Link.PENSTOCK.port(server);
+      int port = Link.SHARED_MEMORY.port(server);
       try (SharedMemoryPeer client = SharedMemoryPeer.begin("batches", "" + port)) {
         assertThat(client.line()).isEqualTo("running");
         assertThat(isMapped("killed-batches") && isMapped("staging")).isTrue();
@@ -142,7 +142,7 @@ final class SharedMemoryProcessTest {
     HostTier tier = SharedMemoryPeer.tier("node");
     KvServer server = SharedMemoryPeer.serve(tier);
     for (int i = 0; i < times; i++) {
-      try (SharedMemoryPeer client = SharedMemoryPeer.begin("client", "" + Link.PENSTOCK.port(server))) {
+      try (SharedMemoryPeer client = SharedMemoryPeer.begin("client", "" + Link.SHARED_MEMORY.port(server))) {
         assertThat(client.line()).isEqualTo("running");
         assertThat(isMapped("killed-client")).isTrue();
         awaitMoved(tier, 1 + random.nextInt(500));

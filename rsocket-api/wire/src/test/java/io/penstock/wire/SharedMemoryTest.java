@@ -34,6 +34,7 @@ import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFailure.CarrierUnavailableException;
 import io.penstock.wire.server.KvServerOptions;
+import io.penstock.wire.transport.ConnectionGauges;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -111,9 +112,10 @@ final class SharedMemoryTest {
   @Test
   void blocksInOtherMemory_crossItAsBytes_onTheSameConnection() {
     try (SlabArena other = new SlabArena("other", LAYOUT, 1, 1, ChunkSource.shared("other"));
-        WireNode node = WireNode.of(Link.PENSTOCK, SPACE, WINDOW)) {
+        SlabArena plain = new SlabArena("plain", LAYOUT, 16, 16, ChunkSource.ofSystem());
+        WireNode node = node()) {
       assertThat(other.allocatedBytes()).isZero();
-      KvClient client = node.client(WINDOW);
+      KvClient client = node.client(WireNode.clientOptions(WINDOW), plain, node.budget(8));
       assertThat(client.incomingCarrier()).isEqualTo(Carrier.SHARED_MEMORY);
       List<BlockKey> keys = node.stored(client, 10);
       assertThat(node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(10L * LAYOUT.blockBytes());
@@ -138,9 +140,9 @@ final class SharedMemoryTest {
         VirtualTimeScheduler.create())) {
       CarrierUnavailableException e = catchThrowableOfType(CarrierUnavailableException.class,
           () -> node.client(pinned, node.arena(8), node.budget(8)));
-      assertThat(e).hasMessage("carrier must be one of [inline], which are available (was [shared-memory]: from the "
-          + "node: the peer must have memory to share (was refused: the node is set to carry bytes inline); "
-          + "to the node: the node is set to carry bytes inline)");
+      assertThat(e).hasMessage("carrier must be one of [inline], which are available (was [shared-memory]: shared "
+          + "memory is for processes of the node's user, over its Unix domain socket, if the node "
+          + "has memory to share)");
       assertThat(e.available()).containsExactly(Carrier.INLINE);
       KvClient either = node.client(WINDOW);
       assertThat(either.incomingCarrier()).isEqualTo(Carrier.INLINE);
@@ -291,10 +293,34 @@ final class SharedMemoryTest {
           new Handshake.CarrierOffer("shared-memory", me, MemoryProbe.ofNode().descriptor(), null, null),
           new Handshake.CarrierOffer("shared-memory", null, null, null, "no memory"))) {
         Handshake.CarrierOffer answer = requireNonNull(hello(socket, offer));
-        assertThat(answer.proof()).as("%s", offer).isNull();
-        assertThat(answer.refusal()).isNotNull();
+        assertRefused(answer);
       }
       assertThat(hello(socket, new Handshake.CarrierOffer("smoke-signals", me, 0, null, null))).isNull();
+    }
+  }
+
+  private static void assertRefused(Handshake.CarrierOffer answer) {
+    assertThat(answer).isEqualTo(Handshake.CarrierOffer.none("shared memory is for processes of the node's user, "
+        + "over its Unix domain socket, if the node has memory to share"));
+  }
+
+  /// A stranger on another host learns the same of each process and descriptor.
+  @Test
+  void offersOverTcp_areRefusedInOneSentence_whateverTheyName() {
+    try (WireNode node = WireNode.of(Link.PENSTOCK, SPACE, WINDOW); WireNode other = node()) {
+      other.stored(other.client(WINDOW), 1); // this process has blocks to share
+      RSocket socket = node.raw("application/cbor");
+      MemoryProbe probe = MemoryProbe.ofClient();
+      for (long process : new long[] {1, 2, probe.process(), Integer.MAX_VALUE, -1}) {
+        for (int descriptor : new int[] {0, 3, probe.descriptor(), MemoryProbe.ofNode().descriptor(), 100_000}) {
+          assertRefused(requireNonNull(hello(socket,
+              new Handshake.CarrierOffer("shared-memory", process, descriptor, null, null))));
+        }
+      }
+      KvClientOptions pinned = WireNode.asking(WINDOW).carriers(Carrier.SHARED_MEMORY).build();
+      assertThatThrownBy(() -> node.client(pinned, node.arena(8), node.budget(8)))
+          .isInstanceOf(CarrierUnavailableException.class)
+          .hasMessageContaining("the node must be reached over its Unix domain socket");
     }
   }
 
@@ -303,10 +329,10 @@ final class SharedMemoryTest {
     MemoryProbe node = MemoryProbe.ofNode();
     for (byte[] proof : new byte[][] {null, new byte[16]}) {
       Handshake.Welcome welcome = new Handshake.Welcome(1, "1", "n", "dram", Handshake.Space.of(SPACE),
-          WireNode.SLICE_BYTES, WINDOW, 256, null, null, List.of(Handshake.CarrierOffer.of(node, proof, "no")), null,
-          null, null);
+          WireNode.SLICE_BYTES, WINDOW, 256, null, null, List.of(Handshake.CarrierOffer.of(node, proof, null)), null,
+          null, null, null);
       try (ClientCarriers agreed =
-          ClientCarriers.agreed(List.of(Carrier.SHARED_MEMORY, Carrier.INLINE), welcome.carriers())) {
+          ClientCarriers.agreed(List.of(Carrier.SHARED_MEMORY, Carrier.INLINE), node.process(), welcome.carriers())) {
         assertThat(agreed.incoming()).isEqualTo(Carrier.INLINE);
         assertThat(agreed.outgoing()).isEqualTo(Carrier.INLINE);
         assertThat(agreed.proof()).isNull();
@@ -339,7 +365,54 @@ final class SharedMemoryTest {
     }
   }
 
-  private record CountedConnection(DuplexConnection connection, AtomicLong bytes) implements DuplexConnection {
+  private record CountedConnection(DuplexConnection connection, AtomicLong bytes)
+      implements
+        DuplexConnection,
+        ConnectionGauges {
+    @Override
+    public String peer() {
+      return gauges().peer();
+    }
+
+    private ConnectionGauges gauges() {
+      return (ConnectionGauges) connection;
+    }
+
+    @Override
+    public long peerProcess() {
+      return gauges().peerProcess();
+    }
+
+    @Override
+    public long queuedBytes() {
+      return gauges().queuedBytes();
+    }
+
+    @Override
+    public int queuedFrames() {
+      return gauges().queuedFrames();
+    }
+
+    @Override
+    public long peakQueuedBytes() {
+      return gauges().peakQueuedBytes();
+    }
+
+    @Override
+    public long channelBytes() {
+      return gauges().channelBytes();
+    }
+
+    @Override
+    public long writtenBytes() {
+      return gauges().writtenBytes();
+    }
+
+    @Override
+    public long readBytes() {
+      return gauges().readBytes();
+    }
+
     @Override
     public Flux<ByteBuf> receive() {
       return connection.receive().doOnNext(frame -> bytes.addAndGet(frame.readableBytes()));

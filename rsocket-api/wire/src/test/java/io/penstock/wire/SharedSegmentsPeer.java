@@ -36,13 +36,15 @@ final class SharedSegmentsPeer {
     MemorySegment segment = ChunkSource.shared(memory).chunk(2L * BYTES); // until the process ends
     segment.asSlice(0, BYTES).fill(READABLE);
     registry.register("kv", segment);
-    return requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.none(), registry, KvServerOptions.defaults(),
-        new ByteBudget("node", 64 << 20, 64), Schedulers.single(), Schedulers.immediate()).block(WireNode.PATIENCE));
+    return requireNonNull(KvServer
+        .bind(Link.SHARED_MEMORY.server(), NodeSpaces.none(), registry, KvServerOptions.defaults(),
+            new ByteBudget("node", 64 << 20, 64), Schedulers.single(), Schedulers.immediate())
+        .block(WireNode.PATIENCE));
   }
 
   static TransferEngine engine(ByteBudget budget) {
     return new TransferEngine(TransferOptions.defaults(),
-        new SegmentConnector(port -> Link.PENSTOCK.client(Integer.parseInt(port)),
+        new SegmentConnector(port -> Link.SHARED_MEMORY.client(Integer.parseInt(port)),
             KvClientOptions.builder().carriers(Carrier.SHARED_MEMORY).build(), budget),
         Schedulers.single(), new SplittableRandom(1));
   }
@@ -66,7 +68,7 @@ final class SharedSegmentsPeer {
   }
 
   static void serveForever() {
-    System.out.println(Link.PENSTOCK.port(serve(new SegmentRegistry(1), "killed-segments")));
+    System.out.println(Link.SHARED_MEMORY.port(serve(new SegmentRegistry(1), "killed-segments")));
   }
 
   static void moveForever(int port) {

@@ -9,16 +9,34 @@ import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.netty.resources.LoopResources;
 
 /// Unix domain sockets in `folder`, whose names are numbers.
 record UnixLink(Path folder, LoopResources loops, AtomicInteger last) implements LinkEnds {
+  /// Numbers of sockets of one process: the largest process number of Linux is 4,194,304.
+  private static final int OF_PROCESS = 500;
+
   UnixLink(Path folder) {
     this(folder, LoopResources.create("unix-test", 1, 2, true), new AtomicInteger());
+  }
+
+  /// Sockets that processes of one test find by their numbers; each process makes others.
+  static UnixLink ofProcesses() {
+    Path folder = Path.of("target", "links");
+    try {
+      Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    int first = (int) (ProcessHandle.current().pid() * OF_PROCESS);
+    return new UnixLink(folder, LoopResources.create("shared-test", 1, 2, true), new AtomicInteger(first));
   }
 
   @Override

@@ -88,6 +88,6 @@ record Page(long first, List<RecordedEvent> events, long end) {
     for (int i = 0; i < count; i++) {
       all.add(EventCodec.read(events));
     }
-    return new Page(first, all, at + HEAD_BYTES + bytes);
+    return new Page(first, all, at + HEAD_BYTES + bytes + (-bytes & (SegmentEngine.RECORD_ALIGNMENT - 1)));
   }
 }

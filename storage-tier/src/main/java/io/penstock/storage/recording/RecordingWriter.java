@@ -129,7 +129,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
 
   private void write() {
     while (true) {
-      List<RecordedEvent> events = next();
+      List<RecordedEvent> events = taken();
       for (RecordedEvent event : events) {
         write(event);
       }
@@ -147,7 +147,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
   }
 
   /// Events that wait; none after [#PAGE_MILLIS] without any.
-  private synchronized List<RecordedEvent> next() {
+  private synchronized List<RecordedEvent> taken() {
     try {
       if (waiting.isEmpty() && !closed) {
         wait(PAGE_MILLIS);

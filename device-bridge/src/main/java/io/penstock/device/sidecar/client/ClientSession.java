@@ -11,6 +11,7 @@ import io.penstock.device.sidecar.link.SideCarMessage;
 import io.penstock.device.sidecar.link.SideCarMessage.Done;
 import io.penstock.device.sidecar.link.SideCarMessage.Failed;
 import io.penstock.device.sidecar.link.SideCarMessage.Ping;
+import io.penstock.operator.LiveTimers;
 import io.penstock.operator.Serial;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -63,7 +64,10 @@ final class ClientSession implements Link.Events {
       }
       heardNanos = now();
       long between = options.ping().toNanos();
-      pinging = timer.schedulePeriodically(() -> mailbox.run(this::ping), between, between, TimeUnit.NANOSECONDS);
+      // After a standstill, too: the node may be about to count this client as silent
+      pinging = Disposables.composite(
+          timer.schedulePeriodically(() -> mailbox.run(this::ping), between, between, TimeUnit.NANOSECONDS),
+          LiveTimers.wakes(timer).subscribe(late -> mailbox.run(this::ping)));
       listener.begun(this);
     });
   }

@@ -18,6 +18,7 @@ import io.penstock.device.sidecar.link.SideCarMessage.Query;
 import io.penstock.device.sidecar.link.SideCarMessage.Register;
 import io.penstock.device.sidecar.link.SideCarMessage.Unregister;
 import io.penstock.device.sidecar.link.SocketLink;
+import io.penstock.operator.LiveTimers;
 import io.penstock.operator.Serial;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -56,7 +57,7 @@ public final class SideCarClient {
   /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that
   /// keeps time, and one for its connection.
   public static SideCarClient open(Path path, SideCarClientOptions options) {
-    Scheduler timer = Schedulers.newSingle("penstock-sidecar-client-time", true);
+    Scheduler timer = LiveTimers.of(Schedulers.newSingle("penstock-sidecar-client-time", true));
     SideCarClient client = new SideCarClient(options, SocketLink.dialer(path), timer, new SecureRandom(),
         (int) ProcessHandle.current().pid());
     client.upkeep.closed().subscribe(nothing -> {}, error -> {}, timer::dispose);

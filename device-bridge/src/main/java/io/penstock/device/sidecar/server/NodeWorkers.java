@@ -98,7 +98,7 @@ final class NodeWorkers {
       try {
         window.close();
       } catch (Throwable e) { // the mapping leaks; its client must still end
-        LOG.warn("side-car: region " + region.id() + " could not be unmapped", e);
+        LOG.warn("side-car: region {} could not be unmapped", region.id(), e);
       } finally {
         mailbox.run(() -> {
           count(0, -1, -region.bytes(), 0, 0, 0, 0);

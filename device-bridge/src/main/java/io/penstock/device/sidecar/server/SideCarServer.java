@@ -11,6 +11,7 @@ import io.penstock.device.memory.StagingSpec;
 import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.device.sidecar.SideCarStat;
 import io.penstock.device.sidecar.link.SocketLink;
+import io.penstock.operator.LiveTimers;
 import io.penstock.system.SocketFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -65,7 +66,7 @@ public final class SideCarServer {
     StagingPool staging = staging(options);
     this.workers = Schedulers.newBoundedElastic(Copier.THREADS, MAX_QUEUED,
         "penstock-sidecar-copy", THREAD_SECONDS, true);
-    this.timer = Schedulers.newSingle("penstock-sidecar-time", true);
+    this.timer = LiveTimers.of(Schedulers.newSingle("penstock-sidecar-time", true));
     try {
       this.node = new SideCarNode(options, new NodeRegions(devices, workers), staging, workers, timer);
     } catch (Throwable e) { // no thread
@@ -157,7 +158,7 @@ public final class SideCarServer {
       if (peer.equals(user)) {
         node.workers().pieceQueue().read(spare -> SocketLink.run(channel, node.accept(peer), spare));
       } else {
-        LOG.warn("side-car: hung up on user " + peer.getName());
+        LOG.warn("side-car: hung up on user {}", peer.getName());
       }
     } catch (IOException e) {
       LOG.warn("side-car: a connection failed", e);

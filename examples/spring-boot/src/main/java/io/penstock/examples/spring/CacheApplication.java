@@ -17,8 +17,8 @@ public class CacheApplication {
   }
 
   @Bean
-  CacheNode cacheNode(MeterRegistry registry, @Value("${penstock.port:7733}") int port,
-      @Value("${penstock.blocks:1000}") long blocks) {
+  CacheNode cacheNode(MeterRegistry registry, @Value("${penstock.port}") int port,
+      @Value("${penstock.blocks}") long blocks) {
     return new CacheNode(registry, port, blocks);
   }
 

@@ -29,37 +29,61 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.springframework.context.SmartLifecycle;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// A node in this process, and a client of it. An application with nodes elsewhere keeps the lines of the client.
-final class CacheNode implements AutoCloseable {
+///
+/// It binds and connects when Spring starts it, after all beans have been made: an event loop that asks for a bean
+/// while Spring makes them would wait for it, and Spring would log that. It starts before the web server, and stops
+/// after it.
+final class CacheNode implements SmartLifecycle {
   private static final Duration SOON = Duration.ofSeconds(10);
 
   private final CacheSpace space =
       CacheSpace.of("my-model", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
   private final LoopResources loops = LoopResources.create("penstock");
-  private final Scheduler timers = Schedulers.newSingle("penstock-timers");
+  private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   private final SlabArena arena = new SlabArena("client", space.layout(), 128, 64);
+  private final ByteBudget incoming = new ByteBudget("client", 8 << 20, 64);
+  private final ByteBudget budget = new ByteBudget("node", 8 << 20, 64);
+  private final MeteredWire wire;
   private final HostTier tier;
-  private final KvServer server;
-  private final BlockTier remote;
+  private final int port;
+  private volatile KvServer server;
+  private volatile BlockTier remote;
 
   CacheNode(MeterRegistry registry, int port, long blocks) {
     // Every meter of the node, of its wire and of the client. A HostTier is named dram unless it is told otherwise.
     PenstockMeters meters = PenstockMeters.in(registry);
-    MeteredWire wire = new MeteredWire(meters);
-    ByteBudget incoming = new ByteBudget("client", 8 << 20, 64);
-    ByteBudget budget = new ByteBudget("node", 8 << 20, 64);
+    this.port = port;
+    wire = new MeteredWire(meters);
     tier = new HostTier(space, blocks, meters.listener("dram", Medium.HOST));
-    server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", port), loops, wire),
-        tier, KvServerOptions.builder().streams(new StreamLog(wire)).build(), budget, timers).block(SOON));
     meters.bind(tier).bind("node", tier.arena()).bind("client", arena).bind(budget).bind(incoming);
-    wire.show(server);
+  }
 
+  @Override
+  public void start() {
+    KvServer bound =
+        requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", port), loops, wire), tier,
+            KvServerOptions.builder().streams(new StreamLog(wire)).build(), budget, timers).block(SOON));
+    wire.show(bound);
+    server = bound;
     remote = requireNonNull(KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", port()), loops),
         KvClientOptions.defaults(), space, arena, incoming).map(client -> new RemoteTier(client, space)).block(SOON));
+  }
+
+  @Override
+  public boolean isRunning() {
+    return remote != null;
+  }
+
+  /// Below that of the web server.
+  @Override
+  public int getPhase() {
+    return 0;
   }
 
   int port() {
@@ -90,8 +114,9 @@ final class CacheNode implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public void stop() {
     remote.close().then(server.close()).then(tier.close()).block(SOON);
+    remote = null;
     arena.close();
     timers.dispose();
     loops.disposeLater(Duration.ZERO, SOON).block(SOON);

@@ -44,6 +44,7 @@ final class CacheApplicationTest {
     assertThat(post("/prefill")).as("blocks of 16 tokens").isEqualTo("4");
     assertThat(post("/decode")).isEqualTo(String.valueOf(4 * 65_536));
 
+    assertThat(output).as("no event loop waits for a bean").doesNotContain("singleton bean");
     assertThat(output).contains("put of 262144 bytes, trace 00-" + TRACE, "get of 262144 bytes, trace 00-" + TRACE);
     assertThat(get("/actuator/health").body()).contains("\"penstock\":{", "\"blocks\":4", "\"capacityBlocks\":1000");
     HttpResponse<String> metrics = get("/actuator/prometheus");

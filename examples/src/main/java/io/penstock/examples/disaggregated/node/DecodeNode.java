@@ -28,7 +28,6 @@ import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -84,16 +83,17 @@ public final class DecodeNode implements Peer {
     this.registry = RegistryNode.client(registryPort, network);
     this.signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), network.timers(),
         new Random());
-    long generation = Instant.now().toEpochMilli();
-    this.ranks = IntStream.range(0, setup.decode().shards().size())
-        .mapToObj(rank -> new DecodeConnector(new RankId(name, rank).since(generation), setup.lifecycle(), signals,
-            LifecycleListener.noop(), network.timers(), new Random()))
-        .toList();
+    List<Incarnation> starts = IntStream.range(0, setup.decode().shards().size())
+        .mapToObj(rank -> new RankId(name, rank)).map(rank -> rank.since(RegistryNode.claim(registry, rank))).toList();
+    this.ranks = starts.stream().map(rank -> new DecodeConnector(rank, setup.lifecycle(), signals,
+        LifecycleListener.noop(), network.timers(), new Random())).toList();
     this.views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), budget,
         this::gone, network.timers(), new Random());
-    this.servers = new RankServers(Side.DECODE, name, generation, setup.decode().manifest(),
+    this.servers = new RankServers(Side.DECODE, name, setup.decode().manifest(),
         IntStream.range(0, ranks.size())
-            .mapToObj(rank -> new RankServers.Served(List.of(tiers.tiers().get(rank)), ranks.get(rank))).toList(),
+            .mapToObj(rank -> new RankServers.Served(List.of(tiers.tiers().get(rank)), ranks.get(rank),
+                starts.get(rank).generation()))
+            .toList(),
         registry, network);
   }
 

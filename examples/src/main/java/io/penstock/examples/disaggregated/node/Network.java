@@ -1,5 +1,6 @@
 package io.penstock.examples.disaggregated.node;
 
+import io.penstock.operator.LiveTimers;
 import java.time.Duration;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -12,7 +13,7 @@ import reactor.netty.resources.LoopResources;
 /// @param sending packs pushed layers
 public record Network(LoopResources loops, Scheduler timers, Scheduler sending) implements AutoCloseable {
   public static Network create(String name) {
-    return new Network(LoopResources.create(name, 1, true), Schedulers.newSingle(name + "-timers"),
+    return new Network(LoopResources.create(name, 1, true), LiveTimers.of(Schedulers.newSingle(name + "-timers")),
         Schedulers.newSingle(name + "-sending"));
   }
 

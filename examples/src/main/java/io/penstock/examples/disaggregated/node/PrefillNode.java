@@ -1,11 +1,11 @@
 package io.penstock.examples.disaggregated.node;
 
+import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.examples.disaggregated.rank.Instance;
 import io.penstock.examples.disaggregated.rank.PrefillSteps;
 import io.penstock.wire.rank.RegistryClient;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -31,13 +31,16 @@ public final class PrefillNode implements Peer {
         setup.keptRequests(), shard -> maker.make(shard, setup.tierBlocks(shard)), network.sending(),
         setup.lifecycle(), network.timers());
     this.registry = RegistryNode.client(registryPort, network);
-    this.servers = new RankServers(Side.PREFILL, name, Instant.now().toEpochMilli(), setup.prefill().manifest(),
-        IntStream.range(0, setup.prefill().shards().size()).mapToObj(this::served).toList(), registry, network);
+    this.servers = new RankServers(Side.PREFILL, name, setup.prefill().manifest(),
+        IntStream.range(0, setup.prefill().shards().size())
+            .mapToObj(rank -> served(rank, RegistryNode.claim(registry, new RankId(name, rank)))).toList(),
+        registry, network);
   }
 
-  private RankServers.Served served(int rank) {
+  private RankServers.Served served(int rank, long generation) {
     return new RankServers.Served(
-        rank == 0 ? List.of(side.outlet(rank), side.auxOutlet()) : List.of(side.outlet(rank)), side.kept(rank));
+        rank == 0 ? List.of(side.outlet(rank), side.auxOutlet()) : List.of(side.outlet(rank)), side.kept(rank),
+        generation);
   }
 
   /// Requests that the ranks keep for decodes.

@@ -40,13 +40,14 @@ final class RankServers implements AutoCloseable {
   private final Disposable registered;
 
   /// What one rank serves.
-  record Served(List<BlockTier> spaces, KvConnector connector) {}
+  ///
+  /// @param generation that the registry gave to this start of the rank
+  record Served(List<BlockTier> spaces, KvConnector connector, long generation) {}
 
   /// @param name of the instance
-  /// @param generation of this start of it
   /// @param served by each rank
   /// @param registry stays the caller's
-  RankServers(Side side, String name, long generation, Manifest manifest, List<Served> served, RegistryClient registry,
+  RankServers(Side side, String name, Manifest manifest, List<Served> served, RegistryClient registry,
       Network network) {
     this.registry = registry;
     ByteBudget budget = new ByteBudget(name, BUDGET_BYTES, MOST_WAITING);
@@ -54,11 +55,12 @@ final class RankServers implements AutoCloseable {
       KvServer server = KvServer
           .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), network.loops()),
               NodeSpaces.of(one.spaces()), null, new DisaggServices(null, one.connector()),
-              KvServerOptions.builder().node(name + " rank " + servers.size()).generation(generation).build(), budget,
+              KvServerOptions.builder().node(name + " rank " + servers.size()).generation(one.generation()).build(),
+              budget,
               network.timers(), Schedulers.immediate())
           .blockOptional(PATIENCE).orElseThrow();
       servers.add(server);
-      ranks.add(new Registration(side, new RankId(name, ranks.size()).since(generation), Routes.VERSION, manifest,
+      ranks.add(new Registration(side, new RankId(name, ranks.size()).since(one.generation()), Routes.VERSION, manifest,
           new Endpoint("127.0.0.1", RegistryNode.port(server))));
     }
     Flux.fromIterable(ranks).concatMap(registry::register).blockLast(PATIENCE);

@@ -1,7 +1,9 @@
 package io.penstock.examples.disaggregated.node;
 
+import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistryOptions;
+import io.penstock.system.LiveClock;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
@@ -16,6 +18,7 @@ import io.penstock.wire.transport.tcp.TcpServerOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Random;
 import reactor.core.scheduler.Schedulers;
 
@@ -27,7 +30,7 @@ final class RegistryNode implements AutoCloseable {
   private final KvServer server;
 
   RegistryNode(Network network) {
-    RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone -> {});
+    RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, gone -> {});
     this.server = KvServer
         .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), network.loops()), NodeSpaces.none(), null,
             new DisaggServices(registry, null), KvServerOptions.defaults().withNode("registry"),
@@ -47,6 +50,12 @@ final class RegistryNode implements AutoCloseable {
   static RegistryClient client(int port, Network network) {
     return RegistryClient.of(TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), network.loops()),
         KvClientOptions.defaults(), KvPeerOptions.defaults(), network.timers(), new Random());
+  }
+
+  /// The generation of this start of a rank. The clock counts only at a registry that does not know the rank.
+  static long claim(RegistryClient registry, RankId rank) {
+    return registry.whileTaken(registry.claim(rank, Instant.now().toEpochMilli())).blockOptional(PATIENCE)
+        .orElseThrow();
   }
 
   @Override

@@ -22,13 +22,17 @@ import io.penstock.node.text.Reason;
 import io.penstock.node.text.TextTable;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -45,11 +49,12 @@ import picocli.CommandLine.Spec;
       "",
       "First the good client keeps blocks in the node and measures it quiet. Then each kind of attack is played alone, "
           + "and mixes of them for the rest of the time, while the good client puts and gets and compares every byte, "
-          + "and newcomers connect. After each attack its connections are closed, and the node must soon hold as "
-          + "little as before.",
+          + "and newcomers connect. The attackers come from the address of the good client, over every transport of "
+          + "the node. After each attack its connections are closed, and the node must soon hold as little as before.",
       "",
       "Ends with 1 if a bound broke: a slowest put or get above 50 ms and above 5 times the quiet one, less than 0.9 "
-          + "of the blocks kept, a failed call or a wrong byte, something held 10 s after an attack, or, with --admin, "
+          + "of the blocks kept, a failed call or a wrong byte, something given to a stranger, "
+          + "something held 10 s after an attack, or, with --admin, "
           + "resident memory above the quiet one plus the node's budget plus 256 MiB.",
       ""},
     mixinStandardHelpOptions = true,
@@ -81,10 +86,15 @@ public final class AttackCommand implements Callable<Integer> {
 
   @Option(names = "--kinds", paramLabel = "KIND", split = ",", converter = AttackKind.Converter.class,
       description = "Which attacks, with commas between them (default: all). `mix` is up to three of the others at a "
-          + "time. The others are colliding-keys, idle-gets, unread-gets, idle-puts, stuck-puts, "
-          + "trickling-puts, unknown-admits, key-floods, idle-events, unfinished-frames, idle-connections and "
-          + "bad-frames.")
+          + "time. The others are colliding-keys, idle-gets, crowded-gets, slow-gets, unread-gets, idle-puts, "
+          + "silent-puts, stuck-puts, trickling-puts, nested-tags, registry-strangers, hello-probes, doors, "
+          + "unknown-admits, key-floods, idle-events, unfinished-frames, idle-connections and bad-frames.")
   private List<AttackKind> kinds = List.of();
+
+  @Option(names = "--over", paramLabel = "TRANSPORT", split = ",",
+      description = "Transports of the attackers, with commas between them: tcp, uds, ws (default: all that the node "
+          + "tells). Each connection draws one.")
+  private List<String> over = List.of();
 
   @Option(names = "--seed", paramLabel = "S", defaultValue = "1",
       description = "Seed of all random choices (default: ${DEFAULT-VALUE}).")
@@ -174,13 +184,32 @@ public final class AttackCommand implements Callable<Integer> {
   private AttackReport attacked(HostPort node, GoodClient client, int blockBytes) throws UnknownHostException {
     AttackPlan plan = AttackPlan.of(Duration.ofMillis(Math.round(minutes * 60_000)), played());
     long keep = Math.clamp(fill / blockBytes, 1, MOST_KEPT);
-    try (Attackers attackers = new Attackers(node);
+    try (Attackers attackers = new Attackers(ways(node, client), internet(admin), new SplittableRandom(seed));
         Gauges.Source gauges = admin == null ? null : new Gauges.Source(admin, timeout);
         Progress progress = Progress.of(console, "attack", "s", 1000)) {
       progress.next("%s of %s against %s, seed %d".formatted(Plural.of(plan.phases().size(), "phase"),
           Plural.of(Math.max(1, plan.phase().toSeconds()), "second"), node, seed));
       return new AttackRun(node.toString(), client, attackers, gauges, keep, seed, told(progress, plan)).run(plan);
     }
+  }
+
+  /// The node's address as it was given, and its other transports as it tells them.
+  private List<Endpoint> ways(HostPort node, GoodClient client) throws UnknownHostException {
+    List<Endpoint> all = new ArrayList<>();
+    all.add(new Endpoint(TransportKind.TCP, new InetSocketAddress(InetAddress.getByName(node.host()), node.port())));
+    client.connected().endpoints().stream().filter(way -> way.transport() != TransportKind.TCP).forEach(all::add);
+    List<Endpoint> wanted =
+        all.stream().filter(way -> over.isEmpty() || over.contains(way.transport().word())).toList();
+    List<String> known = all.stream().map(way -> way.transport().word()).distinct().toList();
+    if (wanted.isEmpty() || !known.containsAll(over)) {
+      throw new IllegalArgumentException("--over must be of the node's transports, " + String.join(", ", known)
+          + " (was " + String.join(",", over) + ")");
+    }
+    return wanted;
+  }
+
+  private static @Nullable InetSocketAddress internet(@Nullable HostPort place) throws UnknownHostException {
+    return place == null ? null : new InetSocketAddress(InetAddress.getByName(place.host()), place.port());
   }
 
   /// Kinds in the order of their declaration, each once.

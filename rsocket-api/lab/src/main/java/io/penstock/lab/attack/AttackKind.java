@@ -28,6 +28,21 @@ enum AttackKind {
           Routes.GET, Messages.get(target, target.known(limits.maxKeys()), "SKIP", limits), 2));
     }
   },
+  CROWDED_GETS("30 connections with 300 idle streams of blocks each") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return Requests.of(attackers, new Requests.Plan(30, 300, LONG), (stream, limits) -> Frames.stream(stream,
+          Routes.GET, Messages.get(target, target.known(random.nextInt(1, FEW_KEYS)), "SKIP", limits), 1));
+    }
+  },
+  SLOW_GETS("streams of blocks that are given up after a second, 40 a second: each is slow enough for the log") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return Requests.of(attackers, new Requests.Plan(4, 12, Duration.ofMillis(1_200)),
+          (stream, limits) -> Frames.stream(stream, Routes.GET,
+              Messages.get(target, target.known(FEW_KEYS), "SKIP", limits), 1));
+    }
+  },
   UNREAD_GETS("16 streams of blocks whose reader asks for all and takes nothing from its socket") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
@@ -44,6 +59,12 @@ enum AttackKind {
               Integer.MAX_VALUE));
     }
   },
+  SILENT_PUTS("64 puts of 16 connections, whose sender sends nothing") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return puts(attackers, target, random, 0);
+    }
+  },
   STUCK_PUTS("64 puts of 16 connections, whose sender falls silent after the first row of the first block") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
@@ -54,6 +75,31 @@ enum AttackKind {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
       return puts(attackers, target, random, Integer.MAX_VALUE);
+    }
+  },
+  NESTED_TAGS("messages of 400 kB that are tags within tags, four at a time") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return Requests.of(attackers, new Requests.Plan(4, 1, Duration.ofSeconds(1)),
+          (stream, limits) -> Frames.ask(stream, Routes.EXISTS, Messages.nestedTags(NESTED)));
+    }
+  },
+  REGISTRY_STRANGERS("registrations of ranks of others, of names with escape sequences, and of thousands of ranks") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return new RegistryStrangers(attackers, target, random);
+    }
+  },
+  HELLO_PROBES("offers of shared memory of other processes, at network ports") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return new HelloProbes(attackers, random);
+    }
+  },
+  DOORS("WebSockets of foreign origins, foreign names for the admin endpoints, and slow connections to them") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return new Doors(attackers);
     }
   },
   UNKNOWN_ADMITS("gets that admit 16 times as many unknown keys as the node keeps blocks") {
@@ -108,6 +154,8 @@ enum AttackKind {
   /// Longer than any run.
   private static final Duration LONG = Duration.ofDays(1);
   private static final int SOME_KEYS = 1024;
+  private static final int FEW_KEYS = 32;
+  private static final int NESTED = 400_000;
 
   private final String description;
 

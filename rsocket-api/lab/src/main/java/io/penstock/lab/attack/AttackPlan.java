@@ -9,7 +9,7 @@ import java.util.List;
 /// @param phase time of each of `phases`, and of the quiet phase before them: slowest calls are compared
 record AttackPlan(Duration phase, List<AttackKind> phases) {
   private static final Duration SHORTEST = Duration.ofMillis(500);
-  private static final Duration LONGEST = Duration.ofSeconds(30);
+  private static final Duration LONGEST = Duration.ofSeconds(20);
 
   AttackPlan {
     phases = List.copyOf(phases);

@@ -121,7 +121,7 @@ final class AttackRun {
       tally.tried("put", this::keep, 0);
     }
     List<String> broken = new Bounds().slowest("put", tally.puts(), quiet.puts())
-        .slowest("get", tally.gets(), quiet.gets()).kept(visible, still).calls(tally)
+        .slowest("get", tally.gets(), quiet.gets()).kept(visible, still).calls(tally).strangers(attackers.breaches())
         .letGo(after, quiet.node(), seconds)
         .memory(peak, quiet.node().residentBytes(), mostResident(), quiet.budgetBytes()).broken();
     return new PhaseReport(kind.word(), drawn, broken.isEmpty(), time.toMillis() / 1e3, tally.puts(),
@@ -184,9 +184,6 @@ final class AttackRun {
       return gauges == null ? Gauges.UNKNOWN : gauges.now();
     } catch (IOException e) {
       throw new UncheckedIOException("the admin endpoint must answer (was silent: " + e.getMessage() + ")", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
     }
   }
 }

@@ -5,6 +5,7 @@ import io.penstock.node.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// Bounds on the effect of an attack, and the bounds that it broke.
@@ -44,6 +45,12 @@ final class Bounds {
     require(tally.wrongBlocks() == 0, "blocks with wrong bytes must be 0 (was %s)", Numbers.of(tally.wrongBlocks()));
     require(tally.failedCalls() == 0, "failed calls of a good client must be 0 (was %s: %s)",
         Numbers.of(tally.failedCalls()), Numbers.of(tally.errors()));
+    return this;
+  }
+
+  Bounds strangers(Map<String, Long> breaches) {
+    breaches.forEach((what, times) -> require(times == 0, "strangers must not get %s (was %s times)", what,
+        Numbers.of(times)));
     return this;
   }
 

@@ -41,7 +41,12 @@ final class Frames {
 
   /// A request for one answer.
   static ByteBuf ask(int stream, String route, Map<String, ?> message) {
-    return RequestResponseFrameCodec.encode(ALLOCATOR, stream, false, metadata(route), data(message));
+    return ask(stream, route, data(message));
+  }
+
+  /// A request for one answer with any bytes as its message, which it takes over.
+  static ByteBuf ask(int stream, String route, ByteBuf message) {
+    return RequestResponseFrameCodec.encode(ALLOCATOR, stream, false, metadata(route), message);
   }
 
   /// A request for a stream.

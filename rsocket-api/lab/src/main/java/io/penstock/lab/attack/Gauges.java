@@ -1,11 +1,9 @@
 package io.penstock.lab.attack;
 
+import io.penstock.node.link.AdminClient;
 import io.penstock.node.link.HostPort;
+import io.penstock.node.link.NodePass;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -20,22 +18,28 @@ record Gauges(@Nullable Long connections, @Nullable Long streams, @Nullable Long
 
   /// Asks a node over and over.
   static final class Source implements AutoCloseable {
-    private final HttpClient http;
-    private final HttpRequest request;
+    private static final int OK = 200;
+    private final HostPort admin;
+    private final AdminClient client;
 
     Source(HostPort admin, Duration patience) {
-      this.http = HttpClient.newBuilder().connectTimeout(patience).build();
-      this.request = HttpRequest.newBuilder(URI.create("http://" + admin + "/metrics")).timeout(patience).build();
+      this.admin = admin;
+      this.client = new AdminClient(admin, NodePass.none(), patience);
     }
 
-    /// @throws IOException if the node does not answer
-    Gauges now() throws IOException, InterruptedException {
-      return of(http.send(request, BodyHandlers.ofString()).body());
+    /// @throws IOException if the node does not answer, or refuses the answer
+    Gauges now() throws IOException {
+      AdminClient.Answer answer = client.get("/metrics");
+      if (answer.status() != OK) {
+        throw new IOException("the admin endpoints at %s must answer with 200 (was %d: %s)".formatted(admin,
+            answer.status(), answer.body().strip()));
+      }
+      return of(answer.body());
     }
 
     @Override
     public void close() {
-      http.shutdownNow();
+      client.close();
     }
   }
 

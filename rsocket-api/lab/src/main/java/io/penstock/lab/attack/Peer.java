@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.unix.DomainSocketChannel;
 import io.rsocket.frame.CancelFrameCodec;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
@@ -41,6 +42,15 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     ByteBuf frame(int stream, Limits limits);
   }
 
+  /// Receives the answer to a request.
+  @FunctionalInterface
+  interface Answered {
+    void by(JsonNode answer);
+  }
+
+  /// Limits for requests that need none.
+  static final Limits NONE = new Limits(0, 0, 0);
+
   private static final int HELLO = 1;
 
   private final Consumer<Peer> greeting;
@@ -49,7 +59,10 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   private final Map<Integer, Iterator<Supplier<ByteBuf>>> later = new HashMap<>();
   /// Those requests that have credit.
   private final Set<Integer> credited = new LinkedHashSet<>();
+  private final Map<Integer, Answered> answers = new HashMap<>();
   private @Nullable Channel channel;
+  /// Whether a length stands before each frame.
+  private boolean hasLengths = true;
   private @Nullable Limits limits;
   private int next = HELLO;
 
@@ -65,7 +78,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
 
   private void greet() {
     send(Frames.setup(Frames.KEEP_ALIVE, Frames.LIFETIME));
-    ask((stream, none) -> Frames.hello(stream), new Limits(0, 0, 0));
+    ask((stream, none) -> Frames.hello(stream), NONE);
   }
 
   /// Limits of the node; null before its Welcome.
@@ -76,6 +89,21 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   /// Requests that have no end yet.
   int streams() {
     return streams.size();
+  }
+
+  /// Calls `answered` with the Welcome of the node.
+  void whenAnswered(Answered answered) {
+    whenAnswered(HELLO, answered);
+  }
+
+  /// Calls `answered` with the answer to the request `stream`, unless that is an error.
+  void whenAnswered(int stream, Answered answered) {
+    answers.put(stream, answered);
+  }
+
+  /// Whether it came through a socket that only this host has.
+  boolean isOfThisHost() {
+    return channel instanceof DomainSocketChannel;
   }
 
   /// Whether it asked for anything but a welcome.
@@ -119,6 +147,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     streams.remove(stream);
     later.remove(stream);
     credited.remove(stream);
+    answers.remove(stream);
   }
 
   /// Gives up every request that has no end yet.
@@ -130,7 +159,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   void send(ByteBuf frame) {
-    raw(Frames.framed(frame));
+    raw(hasLengths ? Frames.framed(frame) : frame);
   }
 
   /// Sends bytes that need be no frame.
@@ -151,17 +180,34 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    channel = context.channel();
+    opened(context.channel(), true);
+  }
+
+  /// The connection is open for frames.
+  ///
+  /// @param lengths whether a length stands before each frame
+  void opened(Channel open, boolean lengths) {
+    channel = open;
+    hasLengths = lengths;
     greeting.accept(this);
   }
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
+    received(frame);
+  }
+
+  /// A frame of the node, which stays the caller's.
+  void received(ByteBuf frame) {
     if (frame.readableBytes() < FrameHeaderCodec.size()) {
       return;
     }
     int stream = FrameHeaderCodec.streamId(frame);
     FrameType type = FrameHeaderCodec.frameType(frame);
+    Answered answered = type == FrameType.NEXT_COMPLETE || type == FrameType.NEXT ? answers.remove(stream) : null;
+    if (answered != null) {
+      answered.by(Frames.read(PayloadFrameCodec.data(frame)));
+    }
     if (stream == HELLO && limits == null && type != FrameType.ERROR) {
       limits = Limits.of(Frames.read(PayloadFrameCodec.data(frame)));
       streams.remove(stream);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.lab.LabRun;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
@@ -37,8 +38,9 @@ final class AttackCommandTest {
   void start() {
     Map<Setting<?>, String> flags = new HashMap<>();
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "0");
+    flags.put(AdminSettings.PORT, "0");
     flags.put(NodeSettings.DRAM, "1000 blocks");
+    flags.put(NodeSettings.REGISTRY, "true");
     node = Objects.requireNonNull(Node.start(NodeConfig.resolve(null, ENVIRONMENT, flags)).block(SOON));
   }
 

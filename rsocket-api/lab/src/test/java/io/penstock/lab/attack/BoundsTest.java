@@ -8,6 +8,7 @@ import io.penstock.node.shape.BlockShape;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +46,13 @@ final class BoundsTest {
   }
 
   @Test
+  void strangers_getNothing() {
+    assertThat(new Bounds().strangers(Map.of()).broken()).isEmpty();
+    assertThat(new Bounds().strangers(Map.of("a rank of another", 2L)).broken())
+        .containsExactly("strangers must not get a rank of another (was 2 times)");
+  }
+
+  @Test
   void memory_hasTheBudgetAndAQuarterOfAGibibyte() {
     long most = (1L << 30) + (64 << 20) + (256 << 20);
     assertThat(new Bounds().memory(most, 1L << 30, 0, 64 << 20).memory(null, 1L, 0, 0)
@@ -57,9 +65,9 @@ final class BoundsTest {
   void plan_playsEachKindOnce_thenMixes() {
     AttackPlan plan = AttackPlan.of(Duration.ofMinutes(10), List.of(AttackKind.values()));
 
-    assertThat(plan.phase()).isEqualTo(Duration.ofSeconds(30));
-    assertThat(plan.phases()).startsWith(AttackKind.values()).hasSize(19);
-    assertThat(plan.phases().subList(AttackKind.values().length, 19)).containsOnly(AttackKind.MIX);
+    assertThat(plan.phase()).isEqualTo(Duration.ofSeconds(20));
+    assertThat(plan.phases()).startsWith(AttackKind.values()).hasSize(29);
+    assertThat(plan.phases().subList(AttackKind.values().length, 29)).containsOnly(AttackKind.MIX);
     assertThat(plan.total()).isEqualTo(Duration.ofMinutes(10));
   }
 

@@ -1,27 +1,29 @@
 package io.penstock.node.admin;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.node.text.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.WildcardAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
-import reactor.netty.http.server.HttpServerRequest;
-import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
+import reactor.netty.tcp.TcpServer;
 
-/// The admin endpoints, on an event loop of their own: a scrape never waits behind a stream of blocks.
+/// The admin endpoints, on an event loop of their own: a scrape never waits behind a stream of blocks. A connection has
+/// one request.
 ///
 /// | Path | Answer |
 /// |---|---|
@@ -30,7 +32,7 @@ import reactor.netty.resources.LoopResources;
 /// | `/whatif` | what other capacities would bring to each space, as JSON |
 /// | `/whatif.svg?space=NAME` | the same of one space, as a chart; of the first if none is named |
 /// | `/` | where to look |
-public final class AdminServer {
+public final class AdminServer implements AdminPages {
   private static final String INDEX = """
       penstock
         /metrics  for Prometheus
@@ -39,7 +41,6 @@ public final class AdminServer {
       """;
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
   private static final Duration PATIENCE = Duration.ofSeconds(2);
-  private static final Duration IDLE = Duration.ofSeconds(60);
 
   private final Supplier<List<BlockTier>> tiers;
   private final Supplier<List<TransportState>> transports;
@@ -84,42 +85,57 @@ public final class AdminServer {
   ///
   /// @param port 0 for any free one
   /// @param loops stay the caller's to dispose
-  public Mono<? extends DisposableServer> bind(String host, int port, LoopResources loops) {
-    return HttpServer.create().runOn(loops).bindAddress(() -> new InetSocketAddress(host, port)).idleTimeout(IDLE)
-        .route(routes -> routes.get("/metrics", this::metrics).get("/health", this::health).get("/", this::index)
-            .get("/whatif", this::whatIf).get("/whatif.svg", this::whatIfChart)
-            .head("/metrics", this::metrics).head("/health", this::health).head("/", this::index))
-        .bind();
+  /// @param passwords compares passwords
+  public Mono<? extends DisposableServer> bind(String host, int port, AdminOptions options, LoopResources loops,
+      Scheduler passwords) {
+    AdminGate gate = new AdminGate(options, this, passwords, timers);
+    AdminConnections connections = new AdminConnections(options.connections());
+    InetSocketAddress local = Endpoint.internet(host, port);
+    return TcpServer.create().runOn(WildcardAddress.listening(loops, local)).bindAddress(() -> local)
+        .option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.AUTO_READ, false)
+        .childOption(ChannelOption.TCP_NODELAY, true)
+        .doOnConnection(connection -> AdminConnection.accept(connection, gate, connections)).bind();
   }
 
-  private Mono<Void> index(HttpServerRequest request, HttpServerResponse response) {
-    return text(response, "text/plain; charset=utf-8", INDEX);
+  @Override
+  public Mono<Page> page(QueryStringDecoder target) {
+    return switch (target.path()) {
+      case "/" -> Mono.just(Page.plain(INDEX));
+      case "/metrics" -> metrics();
+      case AdminGate.HEALTH -> health().map(health -> health(health, Json.of(health)));
+      case "/whatif" -> Mono.fromSupplier(() -> Page.json(whatIf.json()));
+      case "/whatif.svg" -> Mono.fromSupplier(() -> whatIfChart(target));
+      default -> Mono.just(Page.refused(HttpResponseStatus.NOT_FOUND, "path must be one that / names (was another)"));
+    };
   }
 
-  private Mono<Void> metrics(HttpServerRequest request, HttpServerResponse response) {
-    whatIf.bindTo(meters); // a space may be new
-    return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape))
-        .flatMap(all -> text(response, PROMETHEUS, all));
+  @Override
+  public Mono<Page> state() {
+    return health().map(health -> health(health, Json.of(Map.of("state", health.state()))));
   }
 
-  private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
+  private Mono<Page> metrics() {
+    return Mono.defer(() -> {
+      whatIf.bindTo(meters); // a space may be new
+      return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape))
+          .map(all -> Page.of(PROMETHEUS, all));
+    });
+  }
+
+  private Mono<Health> health() {
     return stat().map(tiers -> Health.of(state.get(), tiers, transports.get(), warnings.get()))
         .onErrorResume(failure -> Mono
-            .just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()), warnings.get())))
-        .flatMap(health -> {
-          response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
-          return text(response, "application/json", Json.of(health) + "\n");
-        });
+            .just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()), warnings.get())));
   }
 
-  private Mono<Void> whatIf(HttpServerRequest request, HttpServerResponse response) {
-    return text(response, "application/json", whatIf.json() + "\n");
+  private static Page health(Health health, String json) {
+    return Page.json(json).with(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
   }
 
-  private Mono<Void> whatIfChart(HttpServerRequest request, HttpServerResponse response) {
-    List<String> spaces = new QueryStringDecoder(request.uri()).parameters().getOrDefault("space", List.of());
-    return whatIf.svg(spaces.isEmpty() ? null : spaces.getFirst())
-        .map(chart -> text(response, "image/svg+xml", chart)).orElseGet(response::sendNotFound);
+  private Page whatIfChart(QueryStringDecoder target) {
+    List<String> spaces = target.parameters().getOrDefault("space", List.of());
+    return whatIf.svg(spaces.isEmpty() ? null : spaces.getFirst()).map(chart -> Page.of("image/svg+xml", chart))
+        .orElseGet(() -> Page.refused(HttpResponseStatus.NOT_FOUND, "space must be one of the node (was another)"));
   }
 
   /// Asks the tiers and refreshes the gauges with their answers.
@@ -127,9 +143,5 @@ public final class AdminServer {
     return Flux.fromIterable(tiers.get())
         .concatMap(tier -> meters.refresh(tier).map(stat -> Health.TierFacts.of(tier.info(), stat)))
         .collectList().timeout(PATIENCE, timers);
-  }
-
-  private static Mono<Void> text(HttpServerResponse response, String type, String text) {
-    return response.header(HttpHeaderNames.CONTENT_TYPE, type).sendString(Mono.just(text)).then();
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.node.cli;
 
 import io.penstock.node.text.Json;
+import io.penstock.node.text.Reason;
 import io.penstock.node.text.Terminal;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
@@ -53,9 +54,9 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
     print(Json.of(result));
   }
 
-  /// Prints one result as a line of text.
+  /// Prints one result as lines of text, in characters that a terminal can show.
   public void print(String line) {
-    out.print(line + "\n");
+    out.print(Reason.printableLines(line) + "\n");
     requireHeard();
   }
 
@@ -71,9 +72,9 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
     }
   }
 
-  /// Prints a line for people that is not the result.
+  /// Prints a line for people that is not the result, in characters that a terminal can show.
   public void say(String line) {
-    err.print(fitted(line) + "\n");
+    err.print(fitted(Reason.printableLines(line)) + "\n");
   }
 
   /// `text` with its lines broken to fit the terminal, where `err` is one.

@@ -56,6 +56,7 @@ public final class OutputFile {
   /// Writes the whole file and replaces its earlier content.
   public void write(byte[] content) throws IOException {
     try {
+      Files.deleteIfExists(draft); // of a process that was killed and had the number of this one
       Files.write(draft, content, CREATE_NEW);
       Files.move(draft, file, ATOMIC_MOVE);
     } finally {
@@ -77,6 +78,7 @@ public final class OutputFile {
       throw new AccessDeniedException(file.toString());
     }
     try {
+      Files.deleteIfExists(draft);
       Files.write(draft, new byte[0], CREATE_NEW);
       Files.delete(draft);
     } catch (NoSuchFileException e) {

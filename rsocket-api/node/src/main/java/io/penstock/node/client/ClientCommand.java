@@ -13,6 +13,7 @@ import io.penstock.node.link.NodeAddress;
 import io.penstock.node.link.NodeLink;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.LayoutPage;
+import io.penstock.node.option.SecurityOptions;
 import io.penstock.node.option.SettingOptions;
 import io.penstock.node.option.TimeOption;
 import io.penstock.node.setting.Setting;

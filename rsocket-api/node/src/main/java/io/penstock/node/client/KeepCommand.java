@@ -74,14 +74,14 @@ final class KeepCommand extends ClientCommand {
 
   private int withdrawn(String name, RequestAnswer answer) {
     tell(Outcome.of(name, 0, false, answer), switch (answer.outcome()) {
-      case OVER -> "request " + name + " had ended already: " + how(answer);
+      case OVER -> "request " + name + " had ended already, and nothing was withdrawn: " + how(answer);
       case UNKNOWN, EARLY -> "request " + name + " is not known to the node: nothing was withdrawn";
       default -> "request " + name + " is withdrawn";
     });
-    boolean isOver = answer.outcome() == RequestAnswer.Outcome.OVER;
-    return answer.outcome() == RequestAnswer.Outcome.UNKNOWN || (isOver && answer.release() == Release.EXPIRED)
-        ? ExitCode.FOUND_FAILURE
-        : ExitCode.OK;
+    return switch (answer.outcome()) {
+      case OVER, UNKNOWN, EARLY -> ExitCode.FOUND_FAILURE; // there was nothing to withdraw
+      default -> ExitCode.OK;
+    };
   }
 
   private int kept(String name, int blocks, RequestAnswer answer) {
@@ -100,7 +100,7 @@ final class KeepCommand extends ClientCommand {
       case CANCELLED -> "a decode rank cancelled it";
       case REJECTED -> "a decode rank rejected it";
       case EXPIRED -> "its lease expired";
-      case WITHDRAWN -> "it was withdrawn";
+      case WITHDRAWN -> "it was withdrawn before";
     };
   }
 

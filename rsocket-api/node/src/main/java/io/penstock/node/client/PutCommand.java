@@ -127,7 +127,8 @@ final class PutCommand extends ClientCommand {
 
   @Option(names = "--require", paramLabel = "DURABILITY", converter = DurabilityWord.class,
       description = "Fail with 3 unless every block has this at the end, also one that was there already: written (on a"
-          + " disk, survives the node), forced (survives the machine), or volatile (in the node).")
+          + " disk, survives the node; serve --stack-mode write_through), forced (survives the machine; also"
+          + " --ssd-durability always), or volatile (in the node).")
   private @Nullable Durability required;
 
   private long blocks;
@@ -254,8 +255,8 @@ final class PutCommand extends ClientCommand {
           .formatted(Plural.of(paddingBytes, "zero byte"), bytes));
     }
     if (wanted != null && wanted.less() > 0) {
-      console.say("every block must be %s at the end (%s of %s are not)".formatted(wanted.durability(),
-          Numbers.of(wanted.less()), Numbers.of(blocks)));
+      console.say("every block must be %s at the end (%s of %s are not)%s".formatted(wanted.durability(),
+          Numbers.of(wanted.less()), Numbers.of(blocks), fate.advice()));
     }
   }
 }

@@ -6,6 +6,7 @@ import io.penstock.block.SpaceId;
 import io.penstock.node.link.Answers;
 import io.penstock.node.link.NodeLink;
 import io.penstock.node.text.Numbers;
+import io.penstock.tier.Medium;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
@@ -30,6 +31,7 @@ final class PutFate {
   private final Map<Durability, Long> promised = new EnumMap<>(Durability.class);
   private long evicted;
   private long less;
+  private boolean hasDisk;
 
   /// Keys of one window.
   ///
@@ -62,6 +64,8 @@ final class PutFate {
 
   /// Asks the node what it has of the blocks now.
   void ask(NodeLink node, Duration patience) {
+    hasDisk = required != null && Answers.of(node.tier().stat(), patience).levels().stream()
+        .anyMatch(level -> level.medium() == Medium.DISK);
     for (Asked window : windows) {
       Presence there = Answers.of(node.tier().contains(window.keys()), patience);
       BitSet gone = (BitSet) window.stored().clone();
@@ -95,6 +99,23 @@ final class PutFate {
   /// Null if nothing was required.
   @Nullable Required required() {
     return required == null ? null : new Required(word(required), less);
+  }
+
+  /// How a node is started whose blocks have what was required, as the end of a sentence; empty where the node has no
+  /// other reason than room.
+  String advice() {
+    return switch (required) {
+      case WRITTEN -> hasDisk
+          ? ": a node writes a block to its disk at once with `penstock serve --stack-mode write_through` alone, else"
+              + " when it leaves memory"
+          : ": the node has no disk; start it with `penstock serve --ssd SIZE --ssd-dir FOLDER --stack-mode"
+              + " write_through`";
+      case FORCED ->
+        ": a block is forced at once with `penstock serve " + (hasDisk ? "" : "--ssd SIZE --ssd-dir FOLDER ")
+            + "--stack-mode write_through --ssd-durability always` alone";
+      case VOLATILE -> ": the node has evicted them, for its levels have less room";
+      case null -> "";
+    };
   }
 
   /// Whether every block has what was required.

@@ -184,9 +184,10 @@ final class StatCommand extends ClientCommand {
   /// Blocks whose bytes are there, also those that a faster level repeats, such as all blocks of a disk that is
   /// written through; and the blocks of which the ledger has no faster copy.
   private static String level(TierStat.Level level) {
-    return "%s here; %s of %s on no faster level, %s%s".formatted(Plural.of(level.storedBlocks(), "block"),
-        Numbers.of(level.blocks()), capacity(level.capacityBlocks()), Plural.of(level.hits(), "hit"),
-        state(level.health()));
+    long repeated = level.storedBlocks() - level.blocks();
+    return "%s of %s blocks; %s, %s%s".formatted(Numbers.of(level.storedBlocks()), capacity(level.capacityBlocks()),
+        repeated <= 0 ? "none of them in a faster level too" : Numbers.of(repeated) + " of them in a faster level too",
+        Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
   private static String memory(TierStat.Memory memory) {

@@ -61,6 +61,11 @@ final class ConfigRules {
         () -> SecuritySettings.lack(config).ifPresent(lack -> rules.thisHost(NodeSettings.LISTEN_HOST, lack)),
         NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK, SecuritySettings.TLS_CERT,
         SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH);
+    rules.rule(
+        () -> SecuritySettings.lack(config).filter(lack -> !config.get(AdminSettings.PORT).isOff())
+            .ifPresent(lack -> rules.thisHost(AdminSettings.HOST, lack)),
+        AdminSettings.HOST, AdminSettings.PORT, NodeSettings.OPEN_TO_NETWORK, SecuritySettings.TLS_CERT,
+        SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH);
     rules.rule(() -> rules.thisHost(KvEventSettings.HOST, "neither TLS nor authentication"), KvEventSettings.HOST,
         NodeSettings.OPEN_TO_NETWORK);
     rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,

@@ -16,7 +16,7 @@ import java.util.OptionalInt;
 public final class KvEventSettings {
   private static final KvEventsOptions DEFAULTS = KvEventsOptions.defaults();
 
-  public static final Setting<String> HOST = new Setting<>("kv.events.host", SettingType.text(), DEFAULTS.host(),
+  public static final Setting<String> HOST = new Setting<>("kv.events.host", SettingType.host(), DEFAULTS.host(),
       "Address at which KV events are published. Beyond this host only with --open-to-network.");
   public static final Setting<PortChoice> PORT = new Setting<>("kv.events.port", SettingType.portOrOff(), "off",
       "Port at which KV events are published over ZeroMQ, as vLLM does, or off; 5557 by convention. Of several spaces"

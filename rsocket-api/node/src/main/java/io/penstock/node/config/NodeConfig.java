@@ -279,7 +279,8 @@ public final class NodeConfig {
         : Optional.empty();
     return parts.map(bytes -> ValueStore.space(get(LayoutSettings.MODEL), bytes, salt))
         .orElseGet(() -> part(new CacheSpace(get(LayoutSettings.MODEL), layout(), StatedLayout.largest(this).group(),
-            salt)));
+            salt)))
+        .withFingerprint(get(LayoutSettings.FINGERPRINT).orElse(""));
   }
 
   private CacheSpace part(CacheSpace space) {

@@ -7,7 +7,6 @@ import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.DeviceKind;
 import io.penstock.node.setting.LogLevel;
-import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.PortRange;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
@@ -31,7 +30,7 @@ import java.util.stream.Stream;
 
 /// The table of a node's settings. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
-  public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
+  public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.host(), "127.0.0.1",
       "Address that clients connect to; :: for all interfaces, 0.0.0.0 for those of IPv4, localhost for both of this"
           + " host. Beyond this host only with TLS and authentication, or with --open-to-network.");
   public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
@@ -39,10 +38,6 @@ public final class NodeSettings {
   public static final Setting<PortRange> LISTEN_PORT =
       new Setting<>("listen.port", TransportSettings.ports(), "7733",
           "Port that clients connect to, or a range of which the first free one is taken.");
-  public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
-      "Address of the admin endpoints /metrics and /health.");
-  public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
-      "Port of the admin endpoints, or off.");
   public static final Setting<Boolean> REGISTRY = new Setting<>("registry", AscendTypes.flag(), "false",
       "Whether prefill and decode ranks find each other by this node (penstock registry).");
   public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.finiteCapacityOrOff(), "off",
@@ -223,6 +218,8 @@ public final class NodeSettings {
       "Longest wait of a writer for room; then its put is refused. Not with exact.");
   public static final Setting<Duration> STALL_TIMEOUT = new Setting<>("stall.timeout", SettingType.duration(), "30s",
       "Time after which a stream ends whose client gives no credit, takes nothing or sends nothing that it owes.");
+  public static final Setting<Duration> IDLE_GRACE = new Setting<>("idle.grace", SettingType.duration(), "25ms",
+      "Such a stream ends after this time while another connection finds no room and has less of it.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
       "Time after SIGTERM for running streams to end and for blocks to reach the disk.");
   public static final Setting<Optional<Path>> SIDECAR = new Setting<>("sidecar", SettingType.pathOrOff(), "off",
@@ -243,7 +240,8 @@ public final class NodeSettings {
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
-      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK),
+      new Topic("Admin endpoints", AdminSettings.ALL),
       new Topic("Prefill and decode", Stream.concat(Stream.of(REGISTRY), RankSettings.ALL.stream()).toList()),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
@@ -257,7 +255,7 @@ public final class NodeSettings {
           LEASE_LIFE, PIN_LIFE, PIN_PERCENT, WHATIF_SAMPLES),
       Topic.of("Spaces", SPACES_OPEN, SPACES_OPEN_MOST, SPACES_OPEN_PERCENT),
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
-          AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
+          AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, IDLE_GRACE, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
           FRAMES_BYTES, FRAME_TIMEOUT, LIMITS_REQUESTS, LIMITS_BYTES),
       new Topic("Security", SecuritySettings.ALL),

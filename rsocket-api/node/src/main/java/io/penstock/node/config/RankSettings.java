@@ -11,7 +11,7 @@ import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Durations;
-import java.net.InetSocketAddress;
+import io.penstock.wire.transport.Endpoint;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,16 +37,25 @@ public final class RankSettings {
   public static final Setting<Integer> DP = ranks("rank.dp", "Data-parallel replicas of the instance.");
   public static final Setting<Integer> PCP = ranks("rank.pcp", "Prefill context ranks of the instance.");
   public static final Setting<Integer> DCP = ranks("rank.dcp", "Decode context ranks of the instance.");
-  public static final Setting<Optional<InetSocketAddress>> REGISTRY = new Setting<>("rank.registry",
+  public static final Setting<Optional<Endpoint>> REGISTRY = new Setting<>("rank.registry",
       AscendTypes.orNone(TransportSettings.address()), "none",
-      "Node that keeps the registry, at which the rank registers and says that it lives.");
+      "Node that keeps the registry, at which the rank registers and says that it lives. A name is looked up at each"
+          + " connection.");
   public static final Setting<Optional<String>> REGISTRY_USER = new Setting<>("rank.registry.user",
       AscendTypes.orNone(SettingType.text()), "none",
-      "User of the rank at the registry; none for one with a token. TLS with the registry is that of tls.cert and"
-          + " tls.trust.");
+      "User of the rank at the registry, its owner there; none for one with a token.");
   public static final Setting<Optional<Path>> REGISTRY_PASSWORD = new Setting<>("rank.registry.password.file",
       SettingType.pathOrOff(), "off",
       "File whose first line is the password of rank.registry.user, or a token, for a registry that asks for one.");
+  public static final Setting<RegistryTls> REGISTRY_TLS = new Setting<>("rank.registry.tls",
+      SettingType.oneOf(RegistryTls.class), "auto",
+      "Whether the rank connects to its registry with TLS: auto does if tls.cert or tls.trust is a file. It shows"
+          + " tls.cert, and trusts tls.trust, or else the authorities of the JDK; any_host lets the registry's"
+          + " certificate name another host.");
+  public static final Setting<Optional<Path>> SECRET = new Setting<>("rank.secret.file", SettingType.pathOrOff(), "off",
+      "File of the secret to which the rank belongs at a registry without users, made if it is not there: with it a"
+          + " restarted rank has its place at once; with off, a secret of this start alone, once the registry has not"
+          + " heard of the earlier start for 10 s.");
   public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
       Durations.print(LIFECYCLE.lease().life()),
       "How long a prefill rank keeps the blocks of a request after the last byte moved or a decode rank renewed it.");
@@ -57,7 +66,8 @@ public final class RankSettings {
       "How long a prefill rank waits for the first sign of a decode rank.");
 
   static final List<Setting<?>> ALL =
-      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, REGISTRY_USER, REGISTRY_PASSWORD, LEASE, LONGEST,
+      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, REGISTRY_USER, REGISTRY_PASSWORD,
+          REGISTRY_TLS, SECRET, LEASE, LONGEST,
           BOOTSTRAP);
 
   private RankSettings() {}

@@ -47,8 +47,9 @@ final class StatedSpaces {
     for (SpaceSettings space : spaces) {
       String other = ids.putIfAbsent(space.space().id(), space.name());
       if (other != null) {
-        problems.add("spaces.%s must differ from spaces.%s in model, layout or salt (was the same)".formatted(
-            space.name(), other));
+        problems
+            .add("spaces.%s must differ from spaces.%s in model, layout, fingerprint or salt (was the same)".formatted(
+                space.name(), other));
       }
     }
     return spaces;

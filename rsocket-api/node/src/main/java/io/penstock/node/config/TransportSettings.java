@@ -1,5 +1,6 @@
 package io.penstock.node.config;
 
+import io.penstock.check.InternetAddress;
 import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.PortRange;
 import io.penstock.node.setting.Setting;
@@ -8,7 +9,6 @@ import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -65,9 +65,9 @@ public final class TransportSettings {
   public static final Setting<Long> RECEIVE_BUFFER = new Setting<>("transport.receive.buffer", buffer(),
       SettingType.AUTO, "Buffer of the system for what a socket receives; auto leaves it to the system.");
   public static final Setting<Optional<String>> ADVERTISE_HOST = new Setting<>("advertise.host",
-      SettingType.orAuto(SettingType.text()), SettingType.AUTO,
+      SettingType.orAuto(advertised()), SettingType.AUTO,
       "Host that the node reports to clients; auto is the address of the interface that routes to them.");
-  public static final Setting<Optional<InetSocketAddress>> ADVERTISE_TOWARDS = new Setting<>("advertise.towards",
+  public static final Setting<Optional<Endpoint>> ADVERTISE_TOWARDS = new Setting<>("advertise.towards",
       SettingType.orAuto(address()), SettingType.AUTO,
       "An address, such as that of a registry: what the node says at its start is how it is reached from there.");
 
@@ -77,9 +77,26 @@ public final class TransportSettings {
 
   private TransportSettings() {}
 
-  static SettingType<InetSocketAddress> address() {
-    return new SettingType<>("HOST:PORT", "HOST:PORT", text -> (InetSocketAddress) Endpoint.parse(text).address(),
-        to -> new Endpoint(TransportKind.TCP, to).toString());
+  /// Type of an address at which clients connect to a node.
+  static SettingType<Endpoint> address() {
+    return new SettingType<>("ADDRESS", "HOST:PORT, unix:PATH or ws://HOST:PORT", text -> {
+      Endpoint place = Endpoint.parse(text.strip());
+      if (place.transport() == TransportKind.LOCAL) {
+        throw new IllegalArgumentException();
+      }
+      return place;
+    }, Endpoint::toString);
+  }
+
+  private static SettingType<String> advertised() {
+    SettingType<String> host = SettingType.host();
+    return new SettingType<>(host.label(), "a name, or an address that other hosts can use", text -> {
+      String told = host.parse().apply(text);
+      if (InternetAddress.isOfOneHost(told)) {
+        throw new IllegalArgumentException();
+      }
+      return told;
+    }, host.print());
   }
 
   /// Type of `listen.port`.

@@ -1,6 +1,7 @@
 package io.penstock.node.kvevents;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.check.InternetAddress;
 import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierEvent;
@@ -124,7 +125,10 @@ public final class KvEventsPublisher {
     socket.setSndHWM(highWater);
     boolean isV6 = options.host().contains(":");
     socket.setIPv6(isV6);
-    String address = "tcp://%s:%s".formatted(isV6 ? "[" + options.host() + "]" : options.host(),
+    if (!isV6) {
+      socket.setSelectorChooser((place, all) -> new Ipv4Sockets());
+    }
+    String address = "tcp://%s:%s".formatted(InternetAddress.bracketed(options.host()),
         at == 0 ? "*" : String.valueOf(at));
     try {
       socket.bind(address);

@@ -1,16 +1,22 @@
 package io.penstock.node.link;
 
+import io.penstock.check.InternetAddress;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 
-/// Address of a node, written `HOST:PORT`; an IPv6 address stands in brackets.
+/// Address of a node, or of its admin endpoints, written `HOST:PORT`; an IPv6 address stands in brackets.
 ///
 /// @param host name or address, without brackets
 public record HostPort(String host, int port) {
+  private static final Pattern HTTP = Pattern.compile("https?://(.*?)/?");
+
   public HostPort {
-    if (host.isBlank() || port < 1 || port > 65535) {
-      throw refused(host + ":" + port);
+    host = InternetAddress.host(host);
+    if (port < 1 || port > 65535) {
+      throw refused(InternetAddress.text(host, port));
     }
   }
 
@@ -18,7 +24,7 @@ public record HostPort(String host, int port) {
   public static HostPort parse(String text) {
     Endpoint place;
     try {
-      place = Endpoint.parse(text);
+      place = Endpoint.parse(withoutHttp(text));
     } catch (IllegalArgumentException e) {
       throw refused(text);
     }
@@ -26,6 +32,12 @@ public record HostPort(String host, int port) {
       throw refused(text);
     }
     return new HostPort(place.host(), place.port());
+  }
+
+  /// `serve` prints where its admin endpoints are as a URL.
+  private static String withoutHttp(String text) {
+    Matcher url = HTTP.matcher(text);
+    return url.matches() ? "tcp://" + url.group(1) : text;
   }
 
   private static IllegalArgumentException refused(String text) {
@@ -42,6 +54,6 @@ public record HostPort(String host, int port) {
 
   @Override
   public String toString() {
-    return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    return InternetAddress.endpoint(host, port);
   }
 }

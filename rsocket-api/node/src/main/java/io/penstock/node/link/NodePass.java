@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// @param tls null for none
 public record NodePass(@Nullable ClientTls tls, Credentials credentials) {
   /// Nothing.
-  static NodePass none() {
+  public static NodePass none() {
     return new NodePass(null, Credentials.none());
   }
 

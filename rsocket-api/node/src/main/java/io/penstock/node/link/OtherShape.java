@@ -52,12 +52,17 @@ public final class OtherShape {
   private static @Nullable Wrong wrong(BlockLayout ours, String field, Object theirs, Object mine) {
     return switch (field) {
       case "space.model" -> new Wrong("--model", theirs, mine);
-      case "space.layout.layers" -> new Wrong("--layers", theirs, mine);
-      case "space.layout.tokens" -> new Wrong("--block-tokens", theirs, mine);
-      case "space.layout.order" -> new Wrong("--order", lower(theirs), lower(mine));
-      case "space.layout.planes" -> theirs instanceof List<?> planes ? wrongPlane(ours, planes) : null;
+      case "space.layers" -> new Wrong("--layers", theirs, mine);
+      case "space.tokens" -> new Wrong("--block-tokens", theirs, mine);
+      case "space.order" -> new Wrong("--order", lower(theirs), lower(mine));
+      case "space.fingerprint" -> new Wrong("--fingerprint", orNone(theirs), orNone(mine));
+      case "space.planes" -> theirs instanceof List<?> planes ? wrongPlane(ours, planes) : null;
       default -> null;
     };
+  }
+
+  private static Object orNone(Object fingerprint) {
+    return "".equals(fingerprint) ? "none" : fingerprint;
   }
 
   /// The first dimension that differs; null if a layer has other planes.

@@ -2,6 +2,7 @@ package io.penstock.node.link;
 
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.operator.LiveTimers;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvPeerOptions;
@@ -59,7 +60,8 @@ final class StatLink implements NodeLink {
 
   private RegistryClient registry() {
     return RegistryClient.of(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
-        WireLink.options(address).build(), KvPeerOptions.defaults(), Schedulers.single(), RandomGenerator.getDefault());
+        WireLink.options(address).build(), KvPeerOptions.defaults(), LiveTimers.of(Schedulers.single()),
+        RandomGenerator.getDefault());
   }
 
   @Override

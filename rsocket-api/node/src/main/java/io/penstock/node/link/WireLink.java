@@ -8,6 +8,7 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.text.Reason;
+import io.penstock.operator.LiveTimers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
@@ -77,7 +78,7 @@ final class WireLink implements NodeLink {
           : KvClient.connect(transports.apply(address.place()), options, space, arena, budget), patience);
       return new WireLink(address, loops, arena, client, new RemoteTier(client, space), times,
           () -> RemoteRequests.of(transports.apply(address.place()), options(address).build(),
-              KvPeerOptions.defaults(), Schedulers.single(), RandomGenerator.getDefault()));
+              KvPeerOptions.defaults(), LiveTimers.of(Schedulers.single()), RandomGenerator.getDefault()));
     } catch (RuntimeException e) {
       arena.close();
       loops.dispose();

@@ -7,8 +7,9 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 
-/// Writes to the console, with a bound on the lines of each kind a minute. Lines of one logger and one message form a
-/// kind; for code of others, whose messages quote bytes of peers, all lines of a logger form one.
+/// Writes to the console, with a bound on the lines of each kind a minute. Lines of one logger and one pattern form a
+/// kind, whatever their arguments; a logger whose patterns vary has a bounded number of kinds. For code of others,
+/// whose messages quote bytes of peers, all lines of a logger form one.
 public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
   private static final int LINES = 20;
   private static final long PERIOD_MILLIS = 60_000;
@@ -32,7 +33,9 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
     boolean admitted;
     synchronized (bound) {
       bound.leftOut(event.getTimeStamp()).forEach(sentence -> super.append(told(sentence)));
-      admitted = bound.admits(kind(event));
+      admitted = isOurs(event)
+          ? bound.admits(event.getLoggerName(), event.getMessage())
+          : bound.admits(event.getLoggerName());
     }
     if (admitted) {
       super.append(event);
@@ -51,11 +54,6 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
 
   static boolean isOurs(ILoggingEvent event) {
     return event.getLoggerName().startsWith(OURS);
-  }
-
-  private static String kind(ILoggingEvent event) {
-    String logger = event.getLoggerName();
-    return isOurs(event) ? logger + ", " + event.getMessage() : logger;
   }
 
   private LoggingEvent told(String sentence) {

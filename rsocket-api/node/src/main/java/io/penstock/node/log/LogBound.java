@@ -1,15 +1,22 @@
 package io.penstock.node.log;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Bounds the lines of one kind that a log takes in a period; counts those that it leaves out. Not thread-safe.
+/// Bounds the lines of one kind that a log takes in a period; counts those that it leaves out. Kinds belong to a
+/// source,
+/// which has a bounded number of them too: lines of further kinds form one kind together. Not thread-safe.
 final class LogBound {
+  private static final int MOST_KINDS = 20;
+
   private final int most;
   private final long periodMillis;
   private final Map<String, Integer> lines = new LinkedHashMap<>();
+  /// Number of kinds of each source.
+  private final Map<String, Integer> kinds = new HashMap<>();
   private long periodEnds = Long.MIN_VALUE;
 
   LogBound(int most, long periodMillis) {
@@ -17,9 +24,18 @@ final class LogBound {
     this.periodMillis = periodMillis;
   }
 
-  /// True if a line of `kind` is written.
-  boolean admits(String kind) {
-    return lines.merge(kind, 1, Integer::sum) <= most;
+  /// True if a line of `kind` from `source` is written.
+  boolean admits(String source, String kind) {
+    String name = source + ", " + kind;
+    if (!lines.containsKey(name) && kinds.merge(source, 1, Integer::sum) > MOST_KINDS) {
+      return admits(source);
+    }
+    return admits(name);
+  }
+
+  /// True if a line from `source`, whose lines form one kind, is written.
+  boolean admits(String source) {
+    return lines.merge(source, 1, Integer::sum) <= most;
   }
 
   /// A sentence for each kind of which the period that ended left lines out.
@@ -42,6 +58,7 @@ final class LogBound {
       }
     });
     lines.clear();
+    kinds.clear();
     return sentences;
   }
 }

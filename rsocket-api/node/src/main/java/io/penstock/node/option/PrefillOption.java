@@ -1,6 +1,7 @@
 package io.penstock.node.option;
 
 import io.penstock.node.shape.ModelSize;
+import io.penstock.node.text.Numbers;
 import picocli.CommandLine.Option;
 
 /// The option of the commands that turn tokens into seconds of prefill.
@@ -15,7 +16,8 @@ public final class PrefillOption {
   /// @throws IllegalArgumentException if it is not above 0
   public double rate() {
     if (!(rate > 0) || Double.isInfinite(rate)) {
-      throw new IllegalArgumentException("--prefill-rate must be > 0 tokens a second (was " + rate + ")");
+      throw new IllegalArgumentException(
+          "--prefill-rate must be > 0 tokens a second (was " + Numbers.plain(rate) + ")");
     }
     return rate;
   }

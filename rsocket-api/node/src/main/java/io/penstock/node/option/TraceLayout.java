@@ -26,6 +26,10 @@ public final class TraceLayout {
   private static final Set<Setting<?>> DETAILS =
       Set.of(LayoutSettings.BLOCK_TOKENS, LayoutSettings.DTYPE, LayoutSettings.ORDER);
 
+  /// All but the fingerprint: it changes no size.
+  private static final List<Setting<?>> SETTINGS =
+      LayoutSettings.ALL.stream().filter(setting -> !setting.equals(LayoutSettings.FINGERPRINT)).toList();
+
   private final Map<Setting<?>, String> given;
   private final boolean isOfNode;
 
@@ -37,7 +41,7 @@ public final class TraceLayout {
   /// Gives a command the options, as the model transformer of its annotation.
   public static final class Options implements IModelTransformer {
     private static final Topic TOPIC = new Topic("Model, of which a trace counts the blocks",
-        LayoutSettings.ALL.stream().<Setting<?>>map(Options::ofTrace).toList());
+        SETTINGS.stream().<Setting<?>>map(Options::ofTrace).toList());
 
     @Override
     public CommandSpec transform(CommandSpec spec) {

@@ -3,9 +3,10 @@ package io.penstock.node.party;
 import io.penstock.node.link.Carriage;
 import io.penstock.node.link.StreamTimes;
 import io.penstock.node.tiers.Endings;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
-import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -49,14 +50,15 @@ public final class ConnectedParties implements Parties {
     this.prefill = prefilling.prefill(keys);
   }
 
-  /// Connects both parties to the node at `address`.
-  public static Mono<ConnectedParties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys,
+  /// Connects both parties to the node at `place`, over the transport that it names.
+  public static Mono<ConnectedParties> open(String description, Endpoint place, FlowPlan plan, TraceKeys keys,
       LongSupplier nanoClock) {
     return Mono.defer(() -> {
       Loops loops = Loops.create();
-      TcpClientOptions node = TcpClientOptions.to(address);
-      return PartyConnection.decode(TcpTransport.client(node, loops.decode()), plan)
-          .flatMap(decoding -> PartyConnection.prefill(TcpTransport.client(node, loops.prefill()), plan)
+      TcpClientOptions node = TcpClientOptions.to(place.address());
+      return PartyConnection.decode(TcpTransport.client(place, node, loops.decode(), ConnectionListener.noop()), plan)
+          .flatMap(decoding -> PartyConnection
+              .prefill(TcpTransport.client(place, node, loops.prefill(), ConnectionListener.noop()), plan)
               .map(
                   prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
               .onErrorResume(error -> Endings.after(error, decoding.close())))

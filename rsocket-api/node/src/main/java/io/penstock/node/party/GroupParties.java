@@ -145,6 +145,14 @@ public final class GroupParties implements Parties {
   }
 
   @Override
+  public Map<String, String> troubles() {
+    Map<String, String> troubles = new TreeMap<>();
+    lanes.forEach(lane -> lane.parties().troubles()
+        .forEach((level, trouble) -> troubles.put(levelName(level, lane.plan().name()), trouble)));
+    return troubles;
+  }
+
+  @Override
   public DecodeParty decode() {
     return new Decode();
   }

@@ -2,9 +2,11 @@ package io.penstock.node.party;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,18 @@ public record LedgerState(long misses, List<TierStat.Level> levels) {
   private TierStat.@Nullable Copies copies(String tier) {
     return levels.stream().filter(level -> level.name().equals(tier)).map(TierStat.Level::copies).findFirst()
         .orElse(null);
+  }
+
+  /// What is wrong with the tiers that are not healthy, by their names.
+  public Map<String, String> troubles() {
+    Map<String, String> troubles = new LinkedHashMap<>();
+    for (TierStat.Level level : levels) {
+      if (level.health().state() != StoreHealth.State.ACTIVE) {
+        troubles.put(level.name(), level.health().state().name().toLowerCase(Locale.ROOT)
+            + (level.health().problem() == null ? "" : ": " + level.health().problem()));
+      }
+    }
+    return troubles;
   }
 
   /// Fill of each tier, fastest first.

@@ -8,6 +8,8 @@ import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.node.tiers.TierRecording;
+import io.penstock.stack.shape.StackOptions.Sampling;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.protocol.Limits;
@@ -34,12 +36,14 @@ public final class LoopbackParties implements Parties {
   private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
 
   private final NodeTiers tier;
+  private final @Nullable TierRecording recording;
   private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
   private final ByteBudget budget;
   private @Nullable KvServer server;
   private @Nullable ConnectedParties clients;
 
-  private LoopbackParties(FlowPlan plan, NodeTiers tier) {
+  private LoopbackParties(FlowPlan plan, NodeTiers tier, @Nullable TierRecording recording) {
+    this.recording = recording;
     this.tier = tier;
     this.budget = new ByteBudget("budget of node", plan.nodeBudgetBytes(), WAITERS);
   }
@@ -49,8 +53,15 @@ public final class LoopbackParties implements Parties {
   /// @param timers for time limits of the node
   public static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
       LongSupplier nanoClock) {
-    return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
-      LoopbackParties parties = new LoopbackParties(plan, tier);
+    return open(plan, tiers, keys, timers, nanoClock, null);
+  }
+
+  /// @param recording of what happens to the tiers of the node; ends before they are closed. Null for none
+  public static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
+      LongSupplier nanoClock, @Nullable TierRecording recording) {
+    return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop(), Sampling.none(),
+        recording).flatMap(tier -> {
+      LoopbackParties parties = new LoopbackParties(plan, tier, recording);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
@@ -61,7 +72,7 @@ public final class LoopbackParties implements Parties {
     return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, budget, timers)
         .doOnNext(bound -> server = bound)
         .flatMap(bound -> ConnectedParties.open("one process, loopback TCP",
-            ((TcpListener) bound.listening()).address(), plan, keys, nanoClock))
+            ((TcpListener) bound.listening()).endpoint(), plan, keys, nanoClock))
         .map(connected -> {
           clients = connected;
           return this;
@@ -76,6 +87,11 @@ public final class LoopbackParties implements Parties {
   @Override
   public Map<String, StreamTimes.Times> times() {
     return connected().times();
+  }
+
+  @Override
+  public Map<String, String> troubles() {
+    return tier.troubles();
   }
 
   @Override
@@ -98,6 +114,11 @@ public final class LoopbackParties implements Parties {
     return Endings.inOrder(List.of(
         Mono.defer(() -> clients == null ? Mono.empty() : clients.close()),
         Mono.defer(() -> server == null ? Mono.empty() : server.close()),
+        Mono.fromRunnable(() -> {
+          if (recording != null) {
+            recording.close();
+          }
+        }),
         tier.close(),
         nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
   }

@@ -14,6 +14,12 @@ public interface Parties {
     return Map.of();
   }
 
+  /// First trouble of each level of the node that was not healthy at some time, by the name of the level; empty where
+  /// the node is another process.
+  default Map<String, String> troubles() {
+    return Map.of();
+  }
+
   DecodeParty decode();
 
   PrefillParty prefill();

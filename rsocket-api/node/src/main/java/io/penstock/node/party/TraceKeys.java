@@ -27,6 +27,11 @@ public record TraceKeys(SpaceId space, long fresh) {
     return keys;
   }
 
+  /// A request in the parts in which a node is asked for it.
+  public static List<List<Long>> parts(List<Long> ids) {
+    return parts(ids, PART_BLOCKS);
+  }
+
   /// A request in parts of no more blocks than a question to a node may have.
   ///
   /// @return the parts of `all` in order, each a view of at most `most` elements

@@ -11,7 +11,11 @@ final class UndeliveredException extends PermanentKvException {
 
   UndeliveredException(int missing, int blocks, int passes, @Nullable Throwable last) {
     super("missing blocks of a request must be 0 after %d passes (was %d of %d)%s"
-        .formatted(passes, missing, blocks, last == null ? "" : ": " + last.getMessage()), last);
+        .formatted(passes, missing, blocks, last == null
+            ? ". The node evicted them before they were read: it has too little room for the requests under way."
+                + " Fewer at a time (--concurrency 1) or more capacity help"
+            : ": " + last.getMessage()),
+        last);
     this.missing = missing;
     this.blocks = blocks;
     this.passes = passes;

@@ -9,7 +9,7 @@ import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.link.HostPort;
+import io.penstock.node.link.NodeAddress;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.PrefillOption;
 import io.penstock.node.option.SizeOption;
@@ -33,12 +33,13 @@ import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Reason;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.node.trace.PeekedTrace;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
@@ -90,6 +91,8 @@ import reactor.core.scheduler.Schedulers;
       "      --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
       "  penstock replay conversation_trace.jsonl --report report.html",
+      "  penstock replay --limit 300 --record incident",
+      "  penstock replay incident",
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
@@ -135,10 +138,10 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "Folder for the logs of the processes (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT",
-      description = "Use a node that runs already, instead of starting one.",
-      converter = HostPort.Converter.class)
-  private @Nullable HostPort connect;
+  @Option(names = "--connect", paramLabel = "ADDRESS",
+      description = "Use a node that runs already, instead of starting one: HOST:PORT, unix:PATH or ws://HOST:PORT.",
+      converter = NodeAddress.Converter.class)
+  private @Nullable Endpoint connect;
 
   @Option(names = "--warm",
       description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
@@ -149,6 +152,11 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Mixin
   private final ReportFiles reports = new ReportFiles();
+
+  @Option(names = "--record", paramLabel = "FOLDER",
+      description = "Record what happens in the node, to be played by `penstock replay FOLDER`; not with --connect and"
+          + " --processes. " + Folders.MADE)
+  private @Nullable Path record;
 
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
   private boolean json;
@@ -163,6 +171,10 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    Path recording = trace.recording();
+    if (recording != null) {
+      return RecordingPlay.play(recording, console, json);
+    }
     requireTogether();
     TraceLayout layout = Flag.named(() -> connect == null ? TraceLayout.of(spec) : TraceLayout.ofNode(spec));
     double rate = prefill.rate();
@@ -193,6 +205,7 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     concurrency = 1;
     TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with a model of several KV groups");
+    TierFlags.requireLeftOut("--record", record, "with a model of several KV groups");
     List<NodeConfig> groups = layout.groups(size.blockTokens());
     FlowPlan plan = Flag.named(() -> FlowPlan.of(Payload.ofGroup(groups.getFirst().space(), scale), budget, 1));
     TierPlan kept = tiers.ofGroups(plan.space(), size, groups.size()).withWaiters(WAITERS);
@@ -208,7 +221,8 @@ public final class ReplayCommand implements Callable<Integer> {
         ? new ReplaySubject(trace.name(), plan, size, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(trace.name(), plan, size, groups.isEmpty() ? capacities(kept, size) : groups.capacities(),
             kept.rule(), pace(), ceilings,
-            groups.isEmpty() ? ModelPayload.of(plan.space().layout()) : groups.payload(size.blockTokens()));
+            groups.isEmpty() ? ModelPayload.of(plan.space().layout()) : groups.payload(size.blockTokens()),
+            groups.isEmpty() ? new PolicyAlone.Of(kept.policy(), kept.distinctBlocks()) : null);
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
     ReplayReport outcome;
@@ -266,13 +280,14 @@ public final class ReplayCommand implements Callable<Integer> {
       console.say("starting node, decode and prefill");
       return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
     }
-    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime).map(parties -> parties);
+    TierRecording recording = record == null ? null : TierRecording.begin(record);
+    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime, recording)
+        .map(parties -> parties);
   }
 
-  private Mono<Parties> connected(HostPort node, FlowPlan plan) {
-    InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
+  private Mono<Parties> connected(Endpoint node, FlowPlan plan) {
     return ConnectedParties
-        .open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
+        .open("decode and prefill here, node at " + node, node, plan, keys(plan, true), System::nanoTime)
         .onErrorMap(RemotePermanentException.class,
             e -> OtherShape.told(node, plan.space(), spec.optionsMap().keySet(), e))
         .onErrorMap(ConnectionLostException.class,
@@ -305,6 +320,9 @@ public final class ReplayCommand implements Callable<Integer> {
     } else {
       TierFlags.requireLeftOut("--warm", warm ? "set" : null,
           "without --connect, for a new node has no blocks from before");
+    }
+    if (connect != null || processes) {
+      TierFlags.requireLeftOut("--record", record, "with --connect and --processes, for only a node here is recorded");
     }
     trace.requireTogether();
     if (!processes) {

@@ -1,15 +1,19 @@
 package io.penstock.node.replay;
 
 import io.penstock.PenstockVersion;
+import io.penstock.node.party.LedgerState;
 import io.penstock.node.party.Parties;
 import io.penstock.node.party.PartyStat;
+import io.penstock.node.party.TraceKeys;
 import io.penstock.node.replay.report.ModelBlocks;
 import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.replay.report.ReplayReport;
 import io.penstock.node.replay.report.Tally;
 import io.penstock.node.trace.TraceSource;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +52,9 @@ public final class ReplayRun {
     return before().flatMap(before -> {
       long startNanos = nanoClock.getAsLong();
       SteadyRate steady = new SteadyRate();
-      Savings savings = new Savings(subject.size().blockTokens());
+      PolicyAlone.Of compared = subject.compared();
+      Savings savings = new Savings(subject.size().blockTokens(),
+          compared == null ? null : new PolicyAlone(compared, new TraceKeys(subject.plan().space().id(), 0)));
       return new Replay(parties.decode(), parties.prefill(), subject.pace(), driver).served(savings.counted(trace))
           .doOnNext(served -> {
             tally.add(served.delivery());
@@ -103,7 +109,15 @@ public final class ReplayRun {
         rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
         tally.firstLayerMicros(),
         tally.firstLayer(),
-        tally.lastLayer(), tally.overlap(), parties.times(), subject.ceilings());
+        tally.lastLayer(), tally.overlap(), parties.times(), subject.ceilings(),
+        savings.policyHits(), troubles(stat.ledger()));
+  }
+
+  /// Levels that were not healthy at some time, or are not now.
+  private Map<String, String> troubles(LedgerState now) {
+    Map<String, String> troubles = new TreeMap<>(now.troubles());
+    troubles.putAll(parties.troubles());
+    return troubles;
   }
 
   private static double rounded(double value) {

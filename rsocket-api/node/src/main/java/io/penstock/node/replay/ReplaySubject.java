@@ -7,6 +7,7 @@ import io.penstock.node.party.ReplayPace;
 import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.shape.ModelSize;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// Subject of a report.
 ///
@@ -18,8 +19,9 @@ import java.util.Map;
 /// @param pace of the replay
 /// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
 /// @param payload what moves for a block of the model
+/// @param compared policy whose hits the replay must have; null where the node runs already or has several KV groups
 public record ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<String, String> capacities, String policy,
-    ReplayPace pace, Map<String, Double> ceilings, ModelPayload payload) {
+    ReplayPace pace, Map<String, Double> ceilings, ModelPayload payload, PolicyAlone.@Nullable Of compared) {
   public ReplaySubject {
     requireNonNull(trace, "trace");
     requireNonNull(plan, "plan");
@@ -31,7 +33,7 @@ public record ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<Str
   /// A replay of blocks of one size.
   public ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<String, String> capacities, String policy,
       ReplayPace pace, Map<String, Double> ceilings) {
-    this(trace, plan, size, capacities, policy, pace, ceilings, ModelPayload.of(plan.space().layout()));
+    this(trace, plan, size, capacities, policy, pace, ceilings, ModelPayload.of(plan.space().layout()), null);
   }
 
   /// A replay of blocks that are their own payload.

@@ -10,15 +10,19 @@ import io.penstock.node.config.Policies;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Reason;
+import io.penstock.node.text.Sizes;
 import io.penstock.node.tiers.DiskPlan;
+import io.penstock.node.tiers.DiskRoom;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.disk.HealthOptions;
 import io.penstock.storage.disk.SyncMode;
 import io.penstock.storage.disk.SyncRule;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +33,13 @@ import picocli.CommandLine.Option;
 
 /// The options of a replay that configure the levels of its node.
 final class TierFlags implements AutoCloseable {
+  /// A replay waits for a slow disk: a level that is off changes hits, which are to be those of the policy. A disk that
+  /// is silent for so long is broken.
+  private static final HealthOptions PATIENT = HealthOptions.defaults().withStallAfter(Duration.ofHours(1));
+
+  /// Wait for the room of the disk.
+  private static final Duration ANSWER = Duration.ofSeconds(30);
+
   private static final List<EngineKind> ENGINES = List.of(EngineKind.values());
 
   @Option(names = "--hbm", paramLabel = "CAPACITY",
@@ -101,15 +112,32 @@ final class TierFlags implements AutoCloseable {
     } else {
       plan = plan.withDevice(device.plan());
     }
-    Capacity disk = capacity("--ssd", ssd, size);
-    if (disk.isOff()) {
+    Capacity capacity = capacity("--ssd", ssd, size);
+    if (capacity.isOff()) {
       requireNoneOfDisk("without --ssd");
       return plan;
     }
     StackOptions.Mode keeps = mode();
     EngineKind keeper = engine();
     SyncRule syncs = durability();
-    return plan.withSsd(disk, DiskPlan.in(folder()).withEngine(keeper).withDurability(syncs)).withMode(keeps);
+    DiskPlan disk = DiskPlan.in(folder()).withHealth(PATIENT);
+    DiskRoom.within(ANSWER, disk.folder()).ifPresent(room -> requireRoom(room, disk, capacity, space, size));
+    return plan.withSsd(capacity, disk.withEngine(keeper).withDurability(syncs)).withMode(keeps);
+  }
+
+  /// A full disk takes no more blocks, and then hits are not those of the policy.
+  ///
+  /// @throws IllegalArgumentException if the files of the payloads do not fit
+  static void requireRoom(DiskRoom on, DiskPlan disk, Capacity capacity, CacheSpace payload, ModelSize size) {
+    int payloadBytes = payload.layout().blockBytes();
+    long room = on.bytes(disk.share().highPercent(), disk.share().keepFreeBytes());
+    long most = (long) (room / DiskRoom.SPREAD / payloadBytes);
+    if (!capacity.equals(Capacity.UNBOUNDED) && capacity.inBlocks(payloadBytes) > most) {
+      throw new IllegalArgumentException(
+          ("--ssd must be <= %s, for the disk of %s has room for %s, and a payload of %s takes up to"
+              + " %s times as much there (was %s)").formatted(size.words(most), disk.folder(), Sizes.human(room),
+                  Sizes.exact(payloadBytes), DiskRoom.SPREAD, size.words(capacity.inBlocks(payloadBytes))));
+    }
   }
 
   /// Levels of the nodes of a model with several KV groups, in blocks of the trace for each group.
@@ -138,6 +166,7 @@ final class TierFlags implements AutoCloseable {
           "--ssd-segment-bytes", NodeSettings.SSD_SEGMENT_BYTES.type().print().apply(disk.segmentBytes()),
           "--ssd-durability", lower(disk.durability().mode()),
           "--ssd-sync-interval", NodeSettings.SSD_SYNC_INTERVAL.type().print().apply(disk.durability().interval()),
+          "--ssd-stall-after", NodeSettings.SSD_STALL_AFTER.type().print().apply(disk.health().stallAfter()),
           "--ssd-sync-bytes", NodeSettings.SSD_SYNC_BYTES.type().print().apply(disk.durability().bytes()),
           "--ssd-disk-high", String.valueOf(disk.share().highPercent()), "--ssd-disk-low",
           String.valueOf(disk.share().lowPercent())));

@@ -6,6 +6,7 @@ import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceReading;
 import io.penstock.node.trace.TraceSource;
+import io.penstock.storage.recording.RecordingReader;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -42,6 +43,11 @@ public final class TraceFlags {
       throw new IllegalArgumentException(
           "--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
     }
+  }
+
+  /// The folder of a recording, which is told by its content; null if the requests are those of a trace.
+  @Nullable Path recording() {
+    return trace != null && RecordingReader.isRecording(trace) ? trace : null;
   }
 
   /// Opens the trace, and says on `console` which of its lines were skipped when it is closed.

@@ -1,11 +1,15 @@
 package io.penstock.node.report;
 
+import io.penstock.node.text.Reason;
+
 /// Makes text of any origin harmless inside a page.
 public final class Escape {
   private Escape() {}
 
-  /// Text in a form for HTML, also for a quoted attribute.
-  public static String html(String text) {
+  /// Text in a form for HTML, also for a quoted attribute. Characters that would change the direction of other text are
+  /// shown as their numbers.
+  public static String html(String unsafe) {
+    String text = Reason.printableLines(unsafe);
     StringBuilder escaped = new StringBuilder(text.length() + 16);
     text.chars().forEach(c -> {
       switch (c) {

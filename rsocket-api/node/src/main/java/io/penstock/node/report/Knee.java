@@ -3,7 +3,8 @@ package io.penstock.node.report;
 import java.util.Optional;
 
 /// The knee of a curve of hits over capacity: the capacity that lies highest above the straight line from no cache to
-/// a cache of every block. From there on, a block more brings fewer hits than a block brings on average.
+/// a cache of every block. Whatever is added there brings fewer hits a block than the whole cache does on average, and
+/// whatever is taken away there costs more.
 ///
 /// This is the knee of `Satopää` et al., *Finding a* `Kneedle` *in a Haystack* (2011), of a curve without noise, on
 /// linear axes: memory is paid for by the byte. Points may come in any order.

@@ -1,14 +1,17 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
-import io.penstock.node.config.NodeSettings;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.ServerSocketChannel;
 import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
@@ -30,8 +33,8 @@ final class FreePorts {
   }
 
   private static void require(NodeConfig config) throws IOException {
-    if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
-      require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
+    if (!config.get(AdminSettings.PORT).isOff()) {
+      require(config, AdminSettings.HOST, AdminSettings.PORT, config.get(AdminSettings.PORT).port());
     }
     requireApart(config);
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {
@@ -70,14 +73,21 @@ final class FreePorts {
   }
 
   private static void require(NodeConfig config, Setting<String> host, Setting<?> port, int number) throws IOException {
-    InetSocketAddress address = new InetSocketAddress(config.get(host), number);
+    InetSocketAddress address = lookedUp(config.get(host), number);
     if (address.isUnresolved()) {
       return; // the network library says it better
     }
-    try (ServerSocket socket = new ServerSocket()) {
+    try (ServerSocketChannel socket = address.getAddress() instanceof Inet4Address
+        ? ServerSocketChannel.open(StandardProtocolFamily.INET)
+        : ServerSocketChannel.open()) {
       socket.bind(address);
     } catch (IOException e) {
       throw BindFailure.of(config, host, port, ChannelBindException.fail(address, e));
     }
+  }
+
+  private static InetSocketAddress lookedUp(String host, int port) {
+    InetSocketAddress local = Endpoint.internet(host, port);
+    return local.isUnresolved() ? new InetSocketAddress(host, port) : local;
   }
 }

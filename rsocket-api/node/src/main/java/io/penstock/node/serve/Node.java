@@ -16,6 +16,7 @@ import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
 import io.penstock.node.admin.TransportState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
@@ -39,6 +40,7 @@ import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.whatif.WhatIfPages;
+import io.penstock.operator.LiveTimers;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.OffloadRule;
 import io.penstock.stack.shape.StackOptions.Sampling;
@@ -46,6 +48,7 @@ import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.disk.HealthOptions;
 import io.penstock.storage.disk.SyncRule;
+import io.penstock.system.LiveClock;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.MeteredWire;
@@ -54,6 +57,7 @@ import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.NameResolver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -64,6 +68,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -80,6 +85,8 @@ import reactor.netty.resources.LoopResources;
 /// It ends everything that it starts: threads, memory, sockets.
 public final class Node {
   private static final Duration QUIET = Duration.ZERO;
+  /// Bits that a random number does without, to be positive and exact as a number of JSON.
+  private static final int SIGN_AND_JSON = 11;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
@@ -92,9 +99,13 @@ public final class Node {
   /// Interval of the checks for expired leases, pins and unfinished puts.
   private static final Duration EXPIRY = Duration.ofSeconds(1);
 
-  private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
+  private final Scheduler timers = LiveTimers.of(Schedulers.newSingle("penstock-timers", true));
+  /// Runs the steps of the registry: after a standstill they come before the next judgment.
+  private final Executor signsOfLife = timers::schedule;
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
+  /// Compares passwords, each for a good part of a second.
+  private final Scheduler passwords = Schedulers.newSingle("penstock-passwords", true);
   private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
@@ -102,7 +113,7 @@ public final class Node {
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
   /// Number of this start of the node: another start has another one.
-  private final long generation = System.currentTimeMillis();
+  private final long generation = new SecureRandom().nextLong() >>> SIGN_AND_JSON;
   private final NodeAsRank rank;
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
@@ -122,7 +133,8 @@ public final class Node {
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
-    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, generation);
+    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, System.currentTimeMillis(),
+        NameResolver.ofSystem());
     meters.bind(budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
@@ -138,7 +150,8 @@ public final class Node {
   ///     the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     // Checked before a disk is touched
-    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(DiskRoom.require(config))
+    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config))
+        .then(DiskRequirement.require(config))
         .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           NodeMeters meters = NodeMeters.create();
           return NodeSockets.open(config, security, new ConnectionReports(meters.wire()))
@@ -174,11 +187,12 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions)
+        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions, passwords)
         .doOnNext(this::serving).then();
     security.watch(decisions);
+    LiveClock.process().reads(signsOfLife);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
-    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
+    return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
         .then(Mono.defer(() -> rank.register(sockets.advertised(), sockets.loops())))
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
@@ -231,9 +245,10 @@ public final class Node {
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
             security::problems)
-            .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
+            .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, passwords)
+            .doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
-                e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
+                e -> BindFailure.of(config, AdminSettings.HOST, AdminSettings.PORT, e));
   }
 
   private static TierPlan tiers(NodeConfig config) {
@@ -305,14 +320,15 @@ public final class Node {
 
   private DisaggServices disagg() {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
-        ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
+        ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
         : null;
-    return new DisaggServices(ranks, rank.connector());
+    return new DisaggServices(ranks, rank.connector(), rank.generation());
   }
 
   private KvServerOptions serverOptions() {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
-        .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
+        .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).idleGrace(config.get(NodeSettings.IDLE_GRACE))
+        .mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
         .streams(new StreamReports(wireMeters, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
@@ -402,7 +418,9 @@ public final class Node {
   private void closeRest() {
     collections.close();
     registry.close();
+    LiveClock.process().forget(signsOfLife);
     timers.dispose();
     decisions.dispose();
+    passwords.dispose();
   }
 }

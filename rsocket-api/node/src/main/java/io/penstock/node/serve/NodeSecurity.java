@@ -1,10 +1,14 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.admin.AdminOptions;
 import io.penstock.node.cli.DataException;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.SecuritySettings;
+import io.penstock.node.config.TransportSettings;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.ClientCertificates;
 import io.penstock.wire.security.Reloaded;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.security.TlsFiles;
@@ -15,6 +19,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -24,13 +30,21 @@ final class NodeSecurity {
   private final NodeConfig config;
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final @Nullable ServerTls tls;
+  /// TLS of the admin endpoints; null for none.
+  private final @Nullable ServerTls adminTls;
   private final Access access;
   private final RegistryPass registryPass;
 
   private NodeSecurity(NodeConfig config) throws IOException {
     this.config = config;
     Optional<Path> cert = config.get(SecuritySettings.TLS_CERT);
-    this.tls = cert.isPresent() ? tls(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow()) : null;
+    this.tls = cert.isPresent()
+        ? tls(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow(),
+            config.get(SecuritySettings.TLS_CLIENT_AUTH))
+        : null;
+    this.adminTls = tls != null && needsCertificate() && config.get(AdminSettings.HEALTH_OPEN)
+        ? tls(cert.orElseThrow(), config.get(SecuritySettings.TLS_KEY).orElseThrow(), ClientCertificates.WANT)
+        : tls;
     Optional<Path> users = config.get(SecuritySettings.AUTH_USERS);
     this.access = users.isPresent() ? access(users.get()) : Access.open();
     this.registryPass = RegistryPass.of(config);
@@ -50,12 +64,27 @@ final class NodeSecurity {
     }
   }
 
-  private ServerTls tls(Path cert, Path key) throws IOException {
+  private boolean needsCertificate() {
+    return config.get(SecuritySettings.TLS_CLIENT_AUTH) == ClientCertificates.NEED;
+  }
+
+  /// What protects the admin endpoints: the TLS and the users of the data port. A probe without a certificate gets
+  /// through the handshake if `/health` is open.
+  AdminOptions admin() {
+    Set<String> names = new TreeSet<>(config.get(AdminSettings.NAMES));
+    names.add(config.get(AdminSettings.HOST));
+    config.get(TransportSettings.ADVERTISE_HOST).ifPresent(names::add);
+    AdminOptions options = AdminOptions.defaults().withNames(names)
+        .withBounds(config.get(AdminSettings.CONNECTIONS), config.get(AdminSettings.TIMEOUT))
+        .withAccess(access, config.get(AdminSettings.HEALTH_OPEN));
+    return adminTls == null ? options : options.withTls(adminTls, needsCertificate());
+  }
+
+  private ServerTls tls(Path cert, Path key, ClientCertificates clients) throws IOException {
     TlsFiles named = TlsFiles.none().withCert(cert, key);
     Optional<Path> trust = config.get(SecuritySettings.TLS_TRUST);
     ServerTls made =
-        ServerTls.of(trust.isPresent() ? named.withTrust(trust.get()) : named,
-            config.get(SecuritySettings.TLS_CLIENT_AUTH));
+        ServerTls.of(trust.isPresent() ? named.withTrust(trust.get()) : named, clients);
     files.add(made.files());
     return made;
   }
@@ -99,6 +128,6 @@ final class NodeSecurity {
 
   /// Parts of the present files that are not in effect.
   List<String> problems() {
-    return files.stream().flatMap(file -> file.problem().stream()).toList();
+    return files.stream().flatMap(file -> file.problem().stream()).distinct().toList();
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.node.serve;
 
+import io.penstock.check.InternetAddress;
 import io.penstock.node.admin.TransportState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -26,6 +27,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -127,9 +129,13 @@ final class NodeSockets {
     return switch (kind) {
       case UDS -> "unix:" + config.effective(TransportSettings.SOCKET).text();
       case WS ->
-        config.get(NodeSettings.LISTEN_HOST) + ":" + config.effective(TransportSettings.WEB_SOCKET_PORT).text();
-      case TCP, LOCAL -> config.get(NodeSettings.LISTEN_HOST) + ":" + config.effective(NodeSettings.LISTEN_PORT).text();
+        host() + ":" + config.effective(TransportSettings.WEB_SOCKET_PORT).text();
+      case TCP, LOCAL -> host() + ":" + config.effective(NodeSettings.LISTEN_PORT).text();
     };
+  }
+
+  private String host() {
+    return InternetAddress.bracketed(config.get(NodeSettings.LISTEN_HOST));
   }
 
   private Mono<Void> requireOne() {
@@ -232,10 +238,19 @@ final class NodeSockets {
 
   /// Endpoints for clients beyond this host, or behind `advertise.towards`.
   List<Endpoint> shown() {
-    return advertised().shown(config.get(TransportSettings.ADVERTISE_TOWARDS)
-        .map(to -> to.isUnresolved() ? new InetSocketAddress(to.getHostString(), to.getPort()) : to).orElse(null))
-        .stream()
-        .filter(place -> place.transport() != TransportKind.UDS).toList();
+    return advertised().shown(config.get(TransportSettings.ADVERTISE_TOWARDS).map(NodeSockets::lookedUp).orElse(null))
+        .stream().filter(place -> place.transport() != TransportKind.UDS).toList();
+  }
+
+  private static SocketAddress lookedUp(Endpoint towards) {
+    if (!(towards.address() instanceof InetSocketAddress to) || !to.isUnresolved()) {
+      return towards.address();
+    }
+    InetSocketAddress found = new InetSocketAddress(to.getHostString(), to.getPort());
+    if (found.isUnresolved()) {
+      LOG.warn("no address is known for advertise.towards {}: a wildcard is not shown", towards);
+    }
+    return found;
   }
 
   /// The port of TCP; of the first socket with a port without TCP, or 0 without any.

@@ -2,20 +2,21 @@ package io.penstock.node.serve;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
+import io.penstock.check.InternetAddress;
 import io.penstock.node.admin.TransportState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
+import io.penstock.node.config.SecuritySettings;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Json;
 import io.penstock.node.text.Plural;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -24,6 +25,8 @@ import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Report of a node that is ready, for programs that wait for it.
 ///
@@ -31,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 /// @param transports each that was wanted, the preferred one first
 /// @param endpoints for clients on other hosts, or behind `advertise.towards`
 /// @param adminPort null if the admin endpoints are off
+/// @param adminTls whether the admin endpoints have TLS
 /// @param kvEventPorts of KV events of the first space: events, then replay; empty if they are off
 /// @param kvEvents publications of KV events, one for each space; absent if they are off
 /// @param model with `space`, `layout` and `blockBytes`: of the first space where the node has several
@@ -39,12 +43,14 @@ import org.jspecify.annotations.Nullable;
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
 /// @param rank null for a node that is no rank
 record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
-    @Nullable String adminHost, @Nullable Integer adminPort,
+    @Nullable String adminHost, @Nullable Integer adminPort, boolean adminTls,
     List<Integer> kvEventPorts, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<KvEvents> kvEvents, String model,
     String space, String layout, int blockBytes,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfRank rank,
     long pid) {
+  private static final Logger LOG = LoggerFactory.getLogger(Ready.class);
+
   /// The rank that the node is.
   ///
   /// @param side `prefill` or `decode`
@@ -90,20 +96,18 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     CacheSpace space = several.isEmpty() ? config.space() : several.getFirst().space();
     return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(), node.transports(),
         node.endpoints().stream().map(Endpoint::toString).toList(),
-        hasAdmin ? config.get(NodeSettings.ADMIN_HOST) : null,
+        hasAdmin ? config.get(AdminSettings.HOST) : null,
         hasAdmin ? (Integer) node.adminPort().getAsInt() : null,
+        hasAdmin && config.get(SecuritySettings.TLS_CERT).isPresent(),
         node.kvEvents().stream().limit(1).flatMap(each -> each.ports().stream()).toList(), node.kvEvents(),
         space.model(),
         space.publicId(),
         LayoutSettings.words(space), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
-        config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Ready::place).orElse(null)))
+        config.rank()
+            .map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
             .orElse(null),
         ProcessHandle.current().pid());
-  }
-
-  private static String place(InetSocketAddress address) {
-    return new Endpoint(TransportKind.TCP, address).toString();
   }
 
   /// Text for people: a line, one for the rank, and one for each space.
@@ -111,7 +115,9 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
         + reached()
-        + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)
+        + (adminHost == null || adminPort == null
+            ? ""
+            : ", admin on " + (adminTls ? "https" : "http") + "://" + InternetAddress.text(adminHost, adminPort))
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))
@@ -133,6 +139,18 @@ record Ready(String host, int port, List<TransportState> transports, List<String
   void remove(Path file) throws IOException {
     if (Files.isRegularFile(file) && Files.readString(file).equals(line())) {
       Files.delete(file);
+    }
+  }
+
+  /// Removes the file of an earlier node, before anything that may fail: it says nothing of this start. One that cannot
+  /// be removed cannot be written either, which is refused with its reason later.
+  static void forget(Path file) {
+    try {
+      if (Files.isRegularFile(file)) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      LOG.debug("--ready-file {} cannot be removed", file, e);
     }
   }
 

@@ -4,41 +4,50 @@ import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.RankSettings;
+import io.penstock.node.config.RegistryTls;
 import io.penstock.node.config.SecuritySettings;
+import io.penstock.wire.rank.RankSecret;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Credentials of a rank for its registry: TLS with the node's own certificate and authorities, if it has them, and a
-/// user.
+/// Credentials of a rank for its registry: TLS with the node's own certificate and authorities, if it has them, a user,
+/// and the secret to which the rank belongs where there are no users.
 ///
 /// @param tls null for none
-record RegistryPass(@Nullable ClientTls tls, Credentials credentials) {
-  /// Reads the files that `config` names.
+record RegistryPass(@Nullable ClientTls tls, Credentials credentials, RankSecret secret) {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /// Reads the files that `config` names; makes that of the secret if it is not there.
   ///
   /// @throws DataException if one is not of its form
   static RegistryPass of(NodeConfig config) throws IOException {
     return config.get(RankSettings.REGISTRY).isEmpty()
-        ? new RegistryPass(null, Credentials.none())
-        : new RegistryPass(tls(config), credentials(config));
+        ? new RegistryPass(null, Credentials.none(), RankSecret.random(RANDOM))
+        : new RegistryPass(tls(config), credentials(config), secret(config));
   }
 
   private static @Nullable ClientTls tls(NodeConfig config) throws IOException {
     Optional<Path> trust = config.get(SecuritySettings.TLS_TRUST);
     Optional<Path> cert = config.get(SecuritySettings.TLS_CERT);
-    if (trust.isEmpty() && cert.isEmpty()) {
+    RegistryTls wanted = config.get(RankSettings.REGISTRY_TLS);
+    if (wanted == RegistryTls.OFF || (wanted == RegistryTls.AUTO && trust.isEmpty() && cert.isEmpty())) {
       return null;
     }
     TlsFiles files = trust.isPresent() ? TlsFiles.none().withTrust(trust.get()) : TlsFiles.none();
+    TlsFiles all = cert.isPresent()
+        ? files.withCert(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow())
+        : files;
     try {
-      return ClientTls.of(cert.isPresent()
-          ? files.withCert(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow())
-          : files);
+      return wanted == RegistryTls.ANY_HOST ? ClientTls.ofAnyHost(all) : ClientTls.of(all);
     } catch (IllegalArgumentException e) {
       throw new DataException(String.valueOf(e.getMessage()));
     }
@@ -52,6 +61,21 @@ record RegistryPass(@Nullable ClientTls tls, Credentials credentials) {
     char[] secret = InputFile.firstLine(file.get().toString()).toCharArray();
     Optional<String> user = config.get(RankSettings.REGISTRY_USER);
     return user.isPresent() ? Credentials.simple(user.get(), secret) : Credentials.bearer(secret);
+  }
+
+  private static RankSecret secret(NodeConfig config) throws IOException {
+    Optional<Path> file = config.get(RankSettings.SECRET);
+    if (file.isEmpty()) {
+      return RankSecret.random(RANDOM);
+    } else if (Files.notExists(file.get())) {
+      SecretFile.make(file.get(), RANDOM);
+    }
+    String line = InputFile.firstLine(file.get().toString());
+    try {
+      return RankSecret.of(line.getBytes(StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException e) {
+      throw new DataException("%s: %s".formatted(file.get(), e.getMessage()));
+    }
   }
 
   TcpClientOptions with(TcpClientOptions options) {

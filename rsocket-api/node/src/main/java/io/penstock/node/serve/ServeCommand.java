@@ -94,6 +94,9 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (readyFile != null && !printConfig) {
+      Ready.forget(readyFile);
+    }
     var flags = SettingOptions.given(spec.commandLine().getParseResult(), NodeSettings.ALL);
     addAlias(flags, NodeSettings.SSD_ENGINE, "--engine", engine);
     addAlias(flags, NodeSettings.SSD_DURABILITY, "--durability", durability);
@@ -121,7 +124,7 @@ public final class ServeCommand implements Callable<Integer> {
       OutputFile.of("--ready-file", readyFile);
     }
     Logging.set(settings.get(NodeSettings.LOG_LEVEL));
-    settings.withoutEffect().forEach(LOG::warn);
+    settings.withoutEffect().forEach(sentence -> LOG.warn("setting without effect: {}", sentence));
     Stop stop = Stop.onSignals();
     Node node = start(settings);
     Ready ready = Ready.of(node, settings);

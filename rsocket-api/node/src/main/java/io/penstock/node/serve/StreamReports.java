@@ -24,7 +24,10 @@ final class StreamReports implements StreamListener {
   public void ended(Report stream) {
     meters.ended(stream);
     if (stream.nanos() >= slowNanos && LOG.isWarnEnabled()) {
-      LOG.warn(line(stream));
+      LOG.warn("slow {} of {}: {} ms for {} bytes, {}; waited {}{}{}", stream.route(), stream.peer(),
+          millis(stream.nanos()), stream.bytes(), stream.carrier().label(), waits(stream),
+          stream.failure() == null ? "" : "; failed: " + stream.failure(),
+          stream.trace() == null ? "" : "; trace " + stream.trace().traceparent());
     }
   }
 
@@ -38,13 +41,9 @@ final class StreamReports implements StreamListener {
     meters.bytesDelayed(nanos);
   }
 
-  static String line(Report stream) {
-    return "slow %s of %s: %d ms for %d bytes, %s; waited %s%s%s"
-        .formatted(stream.route(), stream.peer(), millis(stream.nanos()), stream.bytes(), stream.carrier().label(),
-            stream.byCulprit().entrySet().stream().map(wait -> millis(wait.getValue()) + " ms for " + wait.getKey())
-                .collect(Collectors.joining(", ")),
-            stream.failure() == null ? "" : "; failed: " + stream.failure(),
-            stream.trace() == null ? "" : "; trace " + stream.trace().traceparent());
+  private static String waits(Report stream) {
+    return stream.byCulprit().entrySet().stream().map(wait -> millis(wait.getValue()) + " ms for " + wait.getKey())
+        .collect(Collectors.joining(", "));
   }
 
   private static long millis(long nanos) {

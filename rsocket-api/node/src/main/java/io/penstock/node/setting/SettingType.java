@@ -1,5 +1,6 @@
 package io.penstock.node.setting;
 
+import io.penstock.check.InternetAddress;
 import io.penstock.node.text.Durations;
 import io.penstock.node.text.Sizes;
 import java.nio.file.Path;
@@ -97,6 +98,12 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
       }
       return capacity;
     }, Capacity::toString);
+  }
+
+  /// A name or an address to listen at, or to be told to others, without brackets.
+  public static SettingType<String> host() {
+    return new SettingType<>("HOST", "a name or an address", text -> InternetAddress.host(text.strip()),
+        Function.identity());
   }
 
   /// A folder; none is `none`.

@@ -5,6 +5,7 @@ import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
+import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.text.Sizes;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// The part of the table that states what blocks look like. A node, its clients and a replay take the same settings;
 /// `NodeConfig.layout` is what they state together.
@@ -59,9 +61,14 @@ public final class LayoutSettings {
       new Setting<>("block.bytes", SettingType.orAuto(SettingType.size(4, 1 << 30)), SettingType.AUTO,
           "Size of a block that stands for a model: one head as wide as the size needs. auto follows from the layout.");
 
+  public static final Setting<Optional<String>> FINGERPRINT = new Setting<>("fingerprint",
+      AscendTypes.orNone(SettingType.text()), "none",
+      "Names weights and engine, such as \"sha256:4f1c vllm 0.11\"; node and clients must state the same. Equal tokens"
+          + " have other blocks under other weights, which the name of a model does not tell.");
+
   /// All settings, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(MODEL, LAYERS, BLOCK_TOKENS, KV_HEADS, HEAD_DIM, LATENT_RANK,
-      ROPE_DIM, PLANES, GROUPS, GROUP, DTYPE, ORDER, BLOCK_BYTES);
+      ROPE_DIM, PLANES, GROUPS, GROUP, DTYPE, ORDER, BLOCK_BYTES, FINGERPRINT);
 
   private LayoutSettings() {}
 
@@ -82,9 +89,12 @@ public final class LayoutSettings {
           "kv.group must be left out where another process is started (was " + space.group() + ")");
     }
     BlockLayout layout = space.layout();
-    return List.of(MODEL.flag(), space.model(), LAYERS.flag(), text(layout.layers()), BLOCK_TOKENS.flag(),
+    List<String> flags = List.of(MODEL.flag(), space.model(), LAYERS.flag(), text(layout.layers()), BLOCK_TOKENS.flag(),
         text(layout.tokens()), PLANES.flag(), planes(layout).toString(), ORDER.flag(),
         ORDER.type().print().apply(layout.order()));
+    return space.fingerprint().isEmpty()
+        ? flags
+        : Stream.concat(flags.stream(), Stream.of(FINGERPRINT.flag(), space.fingerprint())).toList();
   }
 
   private static KvShape.Planes planes(BlockLayout layout) {
@@ -109,11 +119,12 @@ public final class LayoutSettings {
         lower(layout.order()));
   }
 
-  /// `space` as [#words(BlockLayout)], with the window of its group, or the distance of its states.
+  /// `space` as [#words(BlockLayout)], with the window of its group or the distance of its states, and its fingerprint.
   public static String words(CacheSpace space) {
     CacheSpace.Group group = space.group();
     return words(space.layout()) + (group.windowTokens() > 0 ? ", window of " + group.windowTokens() + " tokens" : "")
-        + (group.stateTokens() > 0 ? ", a state every " + group.stateTokens() + " tokens" : "");
+        + (group.stateTokens() > 0 ? ", a state every " + group.stateTokens() + " tokens" : "")
+        + (space.fingerprint().isEmpty() ? "" : ", fingerprint " + space.fingerprint());
   }
 
   private static String lower(Enum<?> name) {

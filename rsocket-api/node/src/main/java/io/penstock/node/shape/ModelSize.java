@@ -28,7 +28,8 @@ public record ModelSize(String model, int blockTokens, long blockBytes, double p
     Checks.positive("blockTokens", blockTokens);
     Checks.positive("blockBytes", blockBytes);
     if (!(prefillRate > 0) || Double.isInfinite(prefillRate)) {
-      throw new IllegalArgumentException("prefill.rate must be > 0 tokens a second (was " + prefillRate + ")");
+      throw new IllegalArgumentException(
+          "prefill.rate must be > 0 tokens a second (was " + Numbers.plain(prefillRate) + ")");
     }
   }
 
@@ -74,13 +75,13 @@ public record ModelSize(String model, int blockTokens, long blockBytes, double p
   }
 
   /// The bytes of `blocks` in GiB, whatever their number, so that figures in a column compare: `4.00 GiB`,
-  /// `4,688 GiB`. Less than a hundredth of a GiB is in a smaller unit.
+  /// `4,688 GiB`. Less than a GiB is in a smaller unit.
   public String gib(long blocks) {
     double bytes = (double) blocks * blockBytes;
     double gib = bytes / GIB;
     return blocks == 0
         ? "0 GiB"
-        : gib < 0.01
+        : gib < 1
             ? Sizes.human(bytes)
             : String.format(Locale.ROOT, gib < 10 ? "%,.2f GiB" : gib < 100 ? "%,.1f GiB" : "%,.0f GiB", gib);
   }

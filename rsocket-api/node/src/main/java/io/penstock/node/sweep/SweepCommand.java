@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -52,7 +53,7 @@ import picocli.CommandLine.Spec;
     footer = {"  penstock sweep conversation_trace.jsonl --model llama-3.1-70b",
       "  penstock sweep conversation_trace.jsonl --model qwen3-32b --capacities 512GiB,1TiB,2TiB,4TiB",
       "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html",
-      "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive", ""})
+      "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive --capacities 200", ""})
 public final class SweepCommand implements Callable<Integer> {
   private static final Pattern COUNT = Pattern.compile("(\\d{1,18})([kM]?)");
 
@@ -126,7 +127,7 @@ public final class SweepCommand implements Callable<Integer> {
       size = layout.size(source.blockTokens(), rate);
       trace = SweepTrace.read(source, size.blockTokens());
     }
-    return new SweepOutcome(name, size, trace.totals(), run(sweepOf.apply(size), trace));
+    return new SweepOutcome(name, size, trace.totals(), trace.knee(), run(sweepOf.apply(size), trace));
   }
 
   /// One table of the generated workloads, and of the trace if there is one.
@@ -140,7 +141,7 @@ public final class SweepCommand implements Callable<Integer> {
       results.put(workload.print(), outcome(workload.print(), workloads.open(workload), layout, rate, sweep).results());
     }
     if (file != null) {
-      String name = TraceReading.name(file);
+      String name = TraceReading.name(Objects.requireNonNullElse(file.getFileName(), file));
       results.put(name, outcome(name, reading.open(file, console), layout, rate, sweep).results());
     }
     if (json) {
@@ -171,7 +172,13 @@ public final class SweepCommand implements Callable<Integer> {
   }
 
   static <T> List<T> each(String flag, String list, Function<String, T> parse) {
-    List<T> values = Arrays.stream(list.split(",", -1)).map(String::strip).map(parse).toList();
+    List<String> parts = Arrays.stream(list.split(",", -1)).map(String::strip).toList();
+    int empty = parts.indexOf("");
+    if (empty >= 0) {
+      throw new IllegalArgumentException(
+          "%s must have a value between commas (part %d of %s is empty)".formatted(flag, empty + 1, list));
+    }
+    List<T> values = parts.stream().map(parse).toList();
     requireDistinct(flag, values, list);
     return values;
   }

@@ -1,18 +1,21 @@
 package io.penstock.node.sweep;
 
 import io.penstock.block.EvictionPolicy;
-import io.penstock.node.report.Knee;
+import io.penstock.node.report.LruCurve;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.trace.TraceTotals;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// The results of a sweep, in blocks and in sizes of a model.
 ///
 /// @param trace named for a person
+/// @param knee of the exact curve of LRU, whatever capacities were asked for; empty for a trace without hits
 /// @param results by policy, then by capacity, as they were asked for
-record SweepOutcome(String trace, ModelSize size, TraceTotals totals, List<SweepResult> results) {
+record SweepOutcome(String trace, ModelSize size, TraceTotals totals, Optional<LruCurve.At> knee,
+    List<SweepResult> results) {
   SweepOutcome {
     results = List.copyOf(results);
   }
@@ -25,15 +28,16 @@ record SweepOutcome(String trace, ModelSize size, TraceTotals totals, List<Sweep
   /// @param prefillSecondsSaved time that the engine would need for `tokensReused`
   /// @param ceilingHitRate hit rate without a bound
   /// @param ceilingBlocks blocks that this takes
+  /// @param kneeBlocks capacity at the knee of the curve of LRU; null for a trace without hits
   record Row(String model, int blockTokens, EvictionPolicy policy, long capacity, long capacityBytes, long blockRefs,
       long hits, double hitRate, long prefixHits, double prefixHitRate, long tokensReused, double prefillSecondsSaved,
-      double ceilingHitRate, long ceilingBlocks) {}
+      double ceilingHitRate, long ceilingBlocks, @Nullable Long kneeBlocks) {}
 
   List<Row> rows() {
     return results.stream().map(result -> new Row(size.model(), size.blockTokens(), result.policy(), result.capacity(),
         size.bytes(result.capacity()), result.blockRefs(), result.hits(), result.hitRate(), result.prefixHits(),
         result.prefixHitRate(), result.tokensReused(), size.seconds(result.tokensReused()), totals.ceiling(),
-        totals.distinctBlocks())).toList();
+        totals.distinctBlocks(), knee.map(LruCurve.At::blocks).orElse(null))).toList();
   }
 
   /// Capacities in ascending order.
@@ -55,12 +59,5 @@ record SweepOutcome(String trace, ModelSize size, TraceTotals totals, List<Sweep
   SweepResult best(long capacity) {
     return results.stream().filter(result -> result.capacity() == capacity)
         .max(Comparator.comparingLong(SweepResult::hits)).orElseThrow();
-  }
-
-  /// The best result at the knee of the best results.
-  Optional<SweepResult> knee() {
-    Knee knee = new Knee(totals.distinctBlocks(), totals.ceilingHits());
-    capacities().forEach(capacity -> knee.add(capacity, best(capacity).hits()));
-    return knee.blocks().map(this::best);
   }
 }

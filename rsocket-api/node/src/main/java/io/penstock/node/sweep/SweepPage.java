@@ -47,7 +47,7 @@ record SweepPage(SweepOutcome outcome) {
         new Row("Block references", Numbers.of(totals.references())),
         new Row("Different blocks", size().words(totals.distinctBlocks())),
         new Row("Ceiling, without a bound", SweepTable.percent(totals.ceiling()))));
-    outcome.knee().ifPresent(knee -> tiles.add(new Row("Knee", size().words(knee.capacity()))));
+    outcome.knee().ifPresent(knee -> tiles.add(new Row("Knee of LRU", size().words(knee.blocks()))));
     return tiles;
   }
 
@@ -58,7 +58,7 @@ record SweepPage(SweepOutcome outcome) {
             + " of prefill at " + size().rateText()),
         new Row(CEILING, "%s hits, %s tokens reused, %s of prefill saved".formatted(Numbers.of(totals.ceilingHits()),
             Numbers.of(totals.reusableTokens()), seconds(totals.reusableTokens())))));
-    outcome.knee().ifPresent(knee -> rows.add(new Row("knee", SweepTable.knee(outcome, knee))));
+    outcome.knee().ifPresent(knee -> rows.add(new Row("knee of LRU", knee.words(size()) + ". " + SweepTable.KNEE)));
     return new Group("Sizes", rows);
   }
 
@@ -92,7 +92,7 @@ record SweepPage(SweepOutcome outcome) {
             "% of block references", "%", result -> 100 * result.prefixHitRate(), 100 * totals.prefixCeiling()),
         chart("prefill", "Prefill saved", "Time that an engine of " + size().rateText() + " does not compute.",
             "seconds", "s", result -> size().seconds(result.tokensReused()), size().seconds(totals.reusableTokens()))),
-        size().blockBytes(), outcome.knee().stream().map(knee -> new Mark("knee", knee.capacity())).toList());
+        size().blockBytes(), outcome.knee().stream().map(knee -> new Mark("knee", knee.blocks())).toList());
   }
 
   private Chart chart(String id, String title, String about, String axis, String unit,

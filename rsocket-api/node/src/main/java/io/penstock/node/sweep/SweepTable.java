@@ -12,6 +12,9 @@ import java.util.stream.Stream;
 
 /// The results of a sweep as text: what the trace is, one line for each policy and capacity, and the ceiling.
 final class SweepTable {
+  /// One sentence about what lies beyond the knee.
+  static final String KNEE = "Memory beyond it brings fewer hits a block than all of the blocks do on average.";
+
   private SweepTable() {}
 
   static String of(SweepOutcome outcome) {
@@ -26,7 +29,9 @@ final class SweepTable {
         seconds(size, totals.reusableTokens()));
     return Stream.of(trace(outcome), legend(outcome)).map(line -> TextTable.wrapped(line, 0) + "\n")
         .collect(Collectors.joining("", "", "\n")) + table
-        + outcome.knee().map(knee -> "\n" + TextTable.wrapped(knee(outcome, knee), 0) + "\n").orElse("");
+        + outcome.knee()
+            .map(knee -> "\n" + TextTable.wrapped("Knee of LRU: " + knee.words(size) + ". " + KNEE, 0) + "\n")
+            .orElse("");
   }
 
   private static String trace(SweepOutcome outcome) {
@@ -41,13 +46,6 @@ final class SweepTable {
     return "PREFIX and TOKENS count the prefixes that an engine can reuse. PREFILL is the time that they save at "
         + size.rateText() + ", of %s for all prompts. The ceiling is a cache without a bound.".formatted(
             seconds(size, outcome.totals().promptTokens()));
-  }
-
-  /// One sentence about the knee.
-  static String knee(SweepOutcome outcome, SweepResult knee) {
-    ModelSize size = outcome.size();
-    return "Knee: %s, %s with %s: from there on, a block more brings less than on average.".formatted(
-        size.words(knee.capacity()), percent(knee.hitRate()), Policies.print(knee.policy()));
   }
 
   private static String tokens(long tokens) {

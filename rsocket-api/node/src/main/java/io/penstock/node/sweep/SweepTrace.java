@@ -3,6 +3,7 @@ package io.penstock.node.sweep;
 import io.penstock.block.BlockKey;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
+import io.penstock.node.report.LruCurve;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.node.trace.TraceTotals;
@@ -10,13 +11,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// The block references of a trace, in memory: 4 bytes each, beside one key for each distinct block.
 ///
 /// @param keys of the distinct blocks
 /// @param requests for each request, its prompt
 /// @param totals of the trace
-record SweepTrace(List<BlockKey> keys, List<Prompt> requests, TraceTotals totals) {
+/// @param knee of the exact curve of LRU; empty for a trace without hits
+record SweepTrace(List<BlockKey> keys, List<Prompt> requests, TraceTotals totals, Optional<LruCurve.At> knee) {
   static final SpaceId SPACE = new SpaceId(0, 0);
 
   /// @param tokens length of the prompt
@@ -37,6 +40,7 @@ record SweepTrace(List<BlockKey> keys, List<Prompt> requests, TraceTotals totals
     List<BlockKey> keys = new ArrayList<>();
     List<Prompt> requests = new ArrayList<>();
     TraceTotals totals = new TraceTotals(blockTokens);
+    LruCurve curve = new LruCurve();
     for (TraceRequest request = source.next(); request != null; request = source.next()) {
       int[] blocks = new int[request.blocks()];
       for (int i = 0; i < blocks.length; i++) {
@@ -45,11 +49,12 @@ record SweepTrace(List<BlockKey> keys, List<Prompt> requests, TraceTotals totals
           keys.add(new BlockKey(SPACE, PrefixHasher.ofTraceId(each)));
           return keys.size() - 1;
         });
+        curve.add(id, request.tokens(i + 1, blockTokens) - request.tokens(i, blockTokens));
       }
       requests.add(new Prompt(request.inputTokens(), blocks));
       totals.add(request);
     }
-    return new SweepTrace(keys, requests, totals);
+    return new SweepTrace(keys, requests, totals, curve.knee());
   }
 
   /// References to blocks in all requests.

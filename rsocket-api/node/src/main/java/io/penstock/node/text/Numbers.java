@@ -20,4 +20,9 @@ public final class Numbers {
         .sorted(Map.Entry.comparingByKey()).map(count -> count.getValue() + " " + count.getKey()).toList();
     return each.isEmpty() ? "none" : String.join(", ", each);
   }
+
+  /// A number that a person stated, without a fraction where it has none: `-1`, `0.5`, `Infinity`.
+  public static String plain(double value) {
+    return value == Math.rint(value) && Math.abs(value) < 1e15 ? String.valueOf((long) value) : String.valueOf(value);
+  }
 }

@@ -1,5 +1,6 @@
 package io.penstock.node.text;
 
+import io.penstock.check.Checks;
 import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.FileNotFoundException;
 import java.io.UncheckedIOException;
@@ -19,10 +20,11 @@ import java.util.regex.Pattern;
 /// Words a failure for people who do not read Java.
 public final class Reason {
   /// The address that the network library appends to an error; the user has named it already.
-  private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
+  private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:\\[\\]%\\w]+$");
   /// Form of the system call that Netty puts before an error; the error alone is plain.
   private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");
-  private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f]");
+
+  private static final int LATIN = 0xFF;
 
   private Reason() {}
 
@@ -58,10 +60,30 @@ public final class Reason {
     return message.matches("[a-z]+ must .*") ? name + message.substring(message.indexOf(' ')) : name + ": " + message;
   }
 
-  /// `line` in a form that a terminal can show: characters that move its cursor or change its colours are replaced by
-  /// their numbers.
+  /// `line` in a form that a terminal can show: characters that move its cursor, change its colours, or the direction
+  /// of text, are replaced by their numbers. Tabs stay.
   public static String printable(String line) {
-    return CONTROL.matcher(line).replaceAll(found -> "\\\\x%02x".formatted((int) found.group().charAt(0)));
+    return printable(line, "\t");
+  }
+
+  /// Several lines as [#printable(String)]; line feeds stay, too.
+  public static String printableLines(String lines) {
+    return printable(lines, "\t\n");
+  }
+
+  private static String printable(String text, String kept) {
+    if (text.codePoints().allMatch(each -> Checks.isPrintable(each) || kept.indexOf(each) >= 0)) {
+      return text;
+    }
+    StringBuilder shown = new StringBuilder();
+    text.codePoints().forEach(each -> {
+      if (Checks.isPrintable(each) || kept.indexOf(each) >= 0) {
+        shown.appendCodePoint(each);
+      } else {
+        shown.append((each <= LATIN ? "\\x%02x" : "\\u%04x").formatted(each));
+      }
+    });
+    return shown.toString();
   }
 
   /// The reason of `failure`, for a message that says the rest itself.

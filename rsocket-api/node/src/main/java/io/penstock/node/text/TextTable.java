@@ -28,7 +28,8 @@ public final class TextTable {
     return Terminal.wrapped(line, indent);
   }
 
-  /// Adds a row; it has as many cells as there are heads.
+  /// Adds a row; it has as many cells as there are heads. Text of a cell may come from anywhere: what a terminal cannot
+  /// show is replaced by its number.
   public TextTable row(Object... cells) {
     if (cells.length != heads.size()) {
       throw new IllegalArgumentException("cells must be " + heads.size() + " (was " + cells.length + ")");
@@ -37,7 +38,7 @@ public final class TextTable {
     for (Object cell : cells) {
       row.add(cell instanceof Integer || cell instanceof Long
           ? Numbers.of(((Number) cell).longValue())
-          : String.valueOf(cell));
+          : Reason.printable(String.valueOf(cell)));
     }
     rows.add(row);
     return this;

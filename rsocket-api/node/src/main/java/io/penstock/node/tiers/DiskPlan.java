@@ -63,6 +63,10 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
+  public DiskPlan withHealth(HealthOptions health) {
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
+  }
+
   public DiskPlan withDurability(SyncRule durability) {
     return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }

@@ -13,6 +13,7 @@ import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.kvevents.KvTokens;
 import io.penstock.pool.curve.WhatIf;
+import io.penstock.recording.RecordedTier;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
@@ -24,6 +25,7 @@ import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Medium;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierHolds.PutTerms;
@@ -37,9 +39,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,17 +66,27 @@ public final class NodeTiers extends ForwardingTier {
   private final @Nullable BlockStore hbm;
   private final @Nullable BlockStore ssd;
   private final NodeMemory memory;
+  private final @Nullable RecordedTier recorded;
+  /// First trouble of each level that had one, by its name.
+  private final Map<String, String> troubles = new ConcurrentHashMap<>();
   private volatile @Nullable KvTokens tokens;
 
   /// @param hbm the level on `device`
-  private NodeTiers(TierStack stack, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
+  private NodeTiers(BlockTier tier, TierStack stack, @Nullable RecordedTier recorded, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
       NodeMemory memory) {
-    super(stack);
+    super(tier);
     this.stack = stack;
+    this.recorded = recorded;
     this.device = device;
     this.hbm = hbm;
     this.ssd = ssd;
     this.memory = memory;
+    if (ssd != null) {
+      ssd.watch(() -> changed(ssd));
+      if (ssd.health().state() != StoreHealth.State.ACTIVE) {
+        changed(ssd);
+      }
+    }
   }
 
   /// Opens the levels of `plan`. Reads a disk with earlier blocks, so it may take a while; not for an event loop. With
@@ -89,15 +105,23 @@ public final class NodeTiers extends ForwardingTier {
   /// @param sampling for [#whatIf]
   public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies,
       Sampling sampling) {
+    return open(plan, memory, listener, copies, sampling, null);
+  }
+
+  /// Opens the levels, and records what happens to them.
+  ///
+  /// @param recording null for none
+  public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies,
+      Sampling sampling, @Nullable TierRecording recording) {
     return Mono.defer(() -> {
       plan.requireStack();
       if (plan.hbm().isOff()) {
-        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener, sampling));
+        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener, sampling, recording));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       return HbmDevice.open(plan.device(), memory.listener(), copies)
           .flatMap(device -> device.store(plan.space(), blocks)
-              .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling)))
+              .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling, recording)))
               .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
@@ -112,23 +136,38 @@ public final class NodeTiers extends ForwardingTier {
   }
 
   static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
-      @Nullable BlockStore ssd, TierListener listener, Sampling sampling) {
-    int blockBytes = plan.space().layout().blockBytes();
-    List<StackLevel> levels = new ArrayList<>();
-    if (hbm != null) {
-      levels.add(new StackLevel.Stored(hbm, hbm.capacityBlocks()));
+      @Nullable BlockStore ssd, TierListener listener, Sampling sampling, @Nullable TierRecording recording) {
+    List<BlockStore> stores = Stream.of(hbm, ssd).filter(Objects::nonNull).map(Objects::requireNonNull).toList();
+    ChunkSource chunks = memory.chunks();
+    long ssdBlocks = ssd == null ? 0 : plan.ssd().inBlocks(plan.space().layout().blockBytes());
+    AtomicReference<@Nullable TierStack> made = new AtomicReference<>();
+    RecordedTier.Opening opening = (inputs, under) -> {
+      TierStack stack = new TierStack(plan.space(), levels(plan, under, ssdBlocks), options(plan.name(), plan),
+          listener, inputs, sampling);
+      made.set(stack);
+      return stack;
+    };
+    RecordedTier recorded = recording == null ? null : recording.open(plan, TierInputs.of(chunks), stores, opening);
+    if (recorded == null) {
+      opening.open(TierInputs.of(chunks), stores);
     }
+    TierStack stack = requireNonNull(made.get(), "stack");
+    return memory.fill(stack.arena(), chunks, device)
+        .thenReturn(new NodeTiers(recorded == null ? stack : recorded, stack, recorded, device, hbm, ssd, memory))
+        .onErrorResume(error -> Endings.after(error, stack.close()));
+  }
+
+  /// The levels of `plan` on `stores`: a device first, a disk last.
+  static List<StackLevel> levels(TierPlan plan, List<BlockStore> stores, long ssdBlocks) {
+    List<StackLevel> levels = new ArrayList<>();
+    stores.stream().filter(store -> store.medium() != Medium.DISK)
+        .forEach(store -> levels.add(new StackLevel.Stored(store, store.capacityBlocks())));
     if (!plan.dram().isOff()) {
       levels.add(plan.host());
     }
-    if (ssd != null) {
-      levels.add(new StackLevel.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
-    }
-    ChunkSource chunks = memory.chunks();
-    TierStack stack = new TierStack(plan.space(), levels, options(plan), listener,
-        TierInputs.of(System::nanoTime, chunks), sampling);
-    return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, hbm, ssd, memory))
-        .onErrorResume(error -> Endings.after(error, stack.close()));
+    stores.stream().filter(store -> store.medium() == Medium.DISK)
+        .forEach(store -> levels.add(new StackLevel.Stored(store, ssdBlocks)));
+    return levels;
   }
 
   /// Queues as long as the blocks that may want in: the disk refuses no block that has a slot of memory.
@@ -141,14 +180,9 @@ public final class NodeTiers extends ForwardingTier {
         .withReclaim(reclaim(disk.share())).withHealth(disk.health()).withQuarantine(disk.quarantine())
         .withMaxWaitingPuts(movers).withMaxWaitingReads(movers);
     Consumer<JournalStore> begun = journal -> journal.scrub(disk.scrub());
-    LateJournal store = disk.opensBehind()
+    return disk.opensBehind()
         ? LateJournal.openWithin(disk.health().stallAfter(), plan.space(), options, begun)
         : LateJournal.open(plan.space(), options, begun);
-    store.watch(() -> say(store));
-    if (store.health().state() != StoreHealth.State.ACTIVE) {
-      say(store);
-    }
-    return store;
   }
 
   private static EngineOptions segments(DiskShare share, long segmentBytes) {
@@ -162,16 +196,26 @@ public final class NodeTiers extends ForwardingTier {
     return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
   }
 
-  /// Logs one line for each change.
-  private static void say(BlockStore store) {
+  /// Logs one line for each change of the health of a level.
+  private void changed(BlockStore store) {
     StoreHealth now = store.health();
-    LOG.warn("level {} is {}{}", store.name(), now.state().name().toLowerCase(Locale.ROOT),
-        now.problem() == null ? "" : ": " + now.problem());
+    String words =
+        now.state().name().toLowerCase(Locale.ROOT) + (now.problem() == null ? "" : ": " + now.problem());
+    if (now.state() != StoreHealth.State.ACTIVE) {
+      troubles.putIfAbsent(store.name(), words);
+    }
+    LOG.warn("level {} is {}", store.name(), words);
   }
 
-  private static StackOptions options(TierPlan plan) {
+  /// First trouble of each level that was not healthy at some time, such as `off: no answer within 5000 ms`, by the
+  /// name of the level.
+  public Map<String, String> troubles() {
+    return Map.copyOf(troubles);
+  }
+
+  static StackOptions options(String name, TierPlan plan) {
     int reserve = Math.max(plan.reserveBlocks(), plan.windowBlocks());
-    return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
+    return StackOptions.defaults(name).withMode(plan.mode()).withPolicy(plan.policy())
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
         .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering())
         .withExact(plan.exact()).withHolds(plan.holds());
@@ -214,7 +258,11 @@ public final class NodeTiers extends ForwardingTier {
 
   /// Ends the leases, pins and unfinished puts whose life is over, see [TierStack#expire].
   void expire() {
-    stack.expire();
+    if (recorded == null) {
+      stack.expire();
+    } else {
+      recorded.expire(stack::expire);
+    }
   }
 
   /// Figures with the host memory under the levels.

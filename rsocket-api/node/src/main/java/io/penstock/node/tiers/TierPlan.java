@@ -10,6 +10,7 @@ import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.Medium;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -157,6 +158,19 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
           "%s must be > %s, which it repeats when blocks are written through (was %s and %s)".formatted(name,
               nameAbove, level, above));
     }
+  }
+
+  /// Different blocks that all levels together have room for; `Long.MAX_VALUE` without a bound.
+  public long distinctBlocks() {
+    int blockBytes = space.layout().blockBytes();
+    long most = 0;
+    for (Capacity level : List.of(hbm, dram, ssd)) {
+      long blocks = level.inBlocks(blockBytes);
+      most = mode == StackOptions.Mode.WRITE_THROUGH
+          ? Math.max(most, blocks)
+          : blocks > Long.MAX_VALUE - most ? Long.MAX_VALUE : most + blocks;
+    }
+    return most;
   }
 
   /// Policy and, with a disk, its mode and engine: `lru, exclusive, chronicle`.

@@ -1,5 +1,6 @@
 package io.penstock.node.trace;
 
+import io.penstock.node.text.Numbers;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -47,9 +48,9 @@ final class LineParser {
       }
       return row;
     } catch (StreamConstraintsException e) {
-      throw broken(line, "line", "JSON within limits", e.getOriginalMessage());
+      throw broken(line, "line", "JSON of usual depth and length", text);
     } catch (StreamReadException e) {
-      throw broken(line, "line", "JSON, but " + e.getOriginalMessage().lines().findFirst().orElse("it is not"), text);
+      throw broken(line, "line", "JSON", text);
     }
   }
 
@@ -88,6 +89,14 @@ final class LineParser {
           isBailian ? BAILIAN_BLOCK_TOKENS : Conversation.BLOCK_TOKENS);
     }
 
+    /// @throws TraceFormatException if a prompt that fills a block has none
+    private void requireSome(long[] present) {
+      if (present.length == 0 && session == null
+          && present("input_length", input) >= (isBailian ? BAILIAN_BLOCK_TOKENS : Conversation.BLOCK_TOKENS)) {
+        throw refused("hash_ids", "at least one for an input_length of " + input, "none");
+      }
+    }
+
     private void field(String field) {
       switch (field) {
         case "timestamp" -> timestamp = number(field);
@@ -122,12 +131,13 @@ final class LineParser {
         throw refused("hash_ids", "distinct, as each stands for all before it",
             Arrays.toString(Arrays.stream(present).mapToObj(Long::toUnsignedString).toArray()));
       }
+      requireSome(present);
       return present;
     }
 
     private @Nullable Double millis(String field, @Nullable Double value, double unit) {
       if (value != null && !(value >= 0 && value * unit <= MOST_MILLIS)) {
-        throw refused(field, isBailian ? SECONDS : MILLIS, number(value));
+        throw refused(field, isBailian ? SECONDS : MILLIS, Numbers.plain(value));
       }
       return value == null ? null : value * unit;
     }
@@ -188,10 +198,6 @@ final class LineParser {
 
     private TraceFormatException refused(String field, String rule, String value) {
       return broken(line, field, rule, value);
-    }
-
-    private static String number(double value) {
-      return value == Math.rint(value) && Math.abs(value) < 1e15 ? String.valueOf((long) value) : String.valueOf(value);
     }
   }
 }

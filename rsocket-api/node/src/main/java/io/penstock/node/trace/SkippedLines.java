@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 
 /// Counts the lines of a trace that break its form, up to a number that may.
 final class SkippedLines {
-  private final String file;
   private final int most;
   private long count;
   private @Nullable TraceFormatException first;
+  /// Whether more lines broke the form than may.
+  private boolean isTooFew;
 
-  SkippedLines(String file, int most) {
-    this.file = file;
+  SkippedLines(int most) {
     this.most = most;
   }
 
@@ -21,6 +21,7 @@ final class SkippedLines {
   /// @throws TraceFormatException if it is one too many
   void add(TraceFormatException line) {
     if (count == most) {
+      isTooFew = true;
       throw line;
     }
     count++;
@@ -35,6 +36,7 @@ final class SkippedLines {
   Optional<String> note() {
     return first == null
         ? Optional.empty()
-        : Optional.of("%s: %s skipped, the first is %s".formatted(file, Plural.of(count, "line"), first.getMessage()));
+        : Optional.of("%s skipped%s, the first is %s".formatted(Plural.of(count, "line"),
+            isTooFew ? ", as many as --skip-bad allows" : "", first.getMessage()));
   }
 }

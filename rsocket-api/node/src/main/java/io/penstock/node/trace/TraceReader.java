@@ -1,5 +1,7 @@
 package io.penstock.node.trace;
 
+import io.penstock.node.cli.DataException;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -9,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
+import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /// Reads a trace line by line, in the Mooncake form, in AIPerf's form, or in the Qwen-Bailian form, which has a
@@ -32,6 +35,9 @@ public final class TraceReader implements TraceSource {
   private int blockTokens = Conversation.BLOCK_TOKENS;
   private long line;
   private boolean hasRequest;
+  private double lastMillis;
+  /// The first line whose timestamp is before that of a line above; 0 for none.
+  private long backAt;
 
   /// @param file named in errors
   TraceReader(String file, InputStream in) {
@@ -45,7 +51,7 @@ public final class TraceReader implements TraceSource {
     this.parser = new LineParser(file);
     this.options = options;
     this.sessions = new Sessions(options.turns());
-    this.skipped = new SkippedLines(file, options.skipBad());
+    this.skipped = new SkippedLines(options.skipBad());
   }
 
   /// Opens the trace in `file`, no line of which may break the form.
@@ -68,6 +74,9 @@ public final class TraceReader implements TraceSource {
     try {
       ArrivedRow next = held.isEmpty() ? read() : held.remove();
       return next == null ? null : next.request();
+    } catch (EOFException | ZipException e) {
+      throw new DataException("%s must be whole gzip (after line %d: %s)".formatted(file, line,
+          e instanceof EOFException ? "cut off" : e.getMessage()), e);
     } catch (IOException e) {
       throw new UncheckedIOException(file + ": " + e.getMessage(), e);
     }
@@ -86,6 +95,10 @@ public final class TraceReader implements TraceSource {
   @Override
   public void close() {
     skipped.note().ifPresent(options.notes());
+    if (backAt > 0) {
+      options.notes().accept("%s, line %d: timestamp is before that of the line above; requests are served in the order"
+          .formatted(file, backAt) + " of the lines");
+    }
     try {
       lines.close();
     } catch (IOException e) {
@@ -139,6 +152,8 @@ public final class TraceReader implements TraceSource {
       ArrivedRow complete = sessions.complete(row);
       blockTokens = row.blockTokens();
       hasRequest = true;
+      backAt = backAt == 0 && !sessions.isUsed() && complete.millis() < lastMillis ? line : backAt;
+      lastMillis = complete.millis();
       return complete;
     } catch (Sessions.Refused e) {
       throw e.in(file, line);

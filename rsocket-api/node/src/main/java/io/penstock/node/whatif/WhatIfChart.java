@@ -1,6 +1,7 @@
 package io.penstock.node.whatif;
 
 import io.penstock.node.report.Escape;
+import io.penstock.node.report.LruCurve;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Sizes;
@@ -33,6 +34,8 @@ final class WhatIfChart {
   private final String present;
   private final double first;
   private final double last;
+  /// The hit rate at the upper end of its axis.
+  private final double highest;
   private final StringBuilder svg = new StringBuilder();
 
   /// The estimate of a node.
@@ -65,6 +68,11 @@ final class WhatIfChart {
     }
     this.last = most;
     this.first = Math.max(1, most * SHOWN);
+    double top = trace == null ? 0 : trace.totals().ceiling();
+    for (Point point : whatIf.curve().points()) {
+      top = Math.max(top, point.hitRate() + point.plusMinus());
+    }
+    this.highest = whatIf.curve().points().isEmpty() ? 1 : Math.clamp(Math.ceil(10 * top + 0.5) / 10, 0.1, 1);
   }
 
   /// A present capacity: a level and the faster ones together.
@@ -106,6 +114,7 @@ final class WhatIfChart {
       }
       if (trace != null) {
         ceiling(trace.totals().ceiling());
+        trace.knee().ifPresent(this::knee);
       }
     }
     marks().forEach(this::mark);
@@ -118,7 +127,7 @@ final class WhatIfChart {
 
   private String subtitle() {
     HitRateCurve curve = whatIf.curve();
-    return "LRU, %s references, %s sampled keys (%s); band: 95 %% interval".formatted(
+    return "%s. LRU, %s references, %s sampled keys (%s); band: 95 %% interval".formatted(size.model(),
         Numbers.of(curve.references()), Numbers.of(curve.samples()), WhatIfTable.share(curve.rate()));
   }
 
@@ -129,12 +138,13 @@ final class WhatIfChart {
     return LEFT + part * (WIDTH - LEFT - RIGHT);
   }
 
-  private static double y(double hitRate) {
-    return HEIGHT - BOTTOM - Math.clamp(hitRate, 0, 1) * (HEIGHT - TOP - BOTTOM);
+  private double y(double hitRate) {
+    return HEIGHT - BOTTOM - Math.clamp(hitRate, 0, highest) / highest * (HEIGHT - TOP - BOTTOM);
   }
 
   private void hitRateAxis() {
-    for (int percent = 0; percent <= 100; percent += 20) {
+    int step = highest > 0.5 ? 20 : highest > 0.2 ? 10 : 5;
+    for (int percent = 0; percent <= Math.round(100 * highest); percent += step) {
       double y = y(percent / 100.0);
       stroke(LEFT, y, WIDTH - RIGHT, y, percent == 0 ? "#888" : "#e3e3e3", "");
       text(LEFT - 8, y + 4, "end", "", percent + " %");
@@ -209,6 +219,17 @@ final class WhatIfChart {
     stroke(LEFT, y(hitRate), WIDTH - RIGHT, y(hitRate), "#7a3b8f", "stroke-dasharray=\"8 4\"");
     text(WIDTH - RIGHT, y(hitRate) - 6, "end", "fill=\"#7a3b8f\"",
         String.format(Locale.ROOT, "ceiling, without a bound: %.1f %%", 100 * hitRate));
+  }
+
+  private void knee(LruCurve.At knee) {
+    double x = x(knee.blocks());
+    double y = y(knee.hitRate());
+    boolean isRight = x > (LEFT + WIDTH - RIGHT) / 2.0;
+    svg.append(
+        String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"none\" stroke=\"#c2571a\"/>\n",
+            x, y));
+    text(isRight ? x - 10 : x + 10, y + 18, isRight ? "end" : "start", "fill=\"#c2571a\"",
+        "knee: " + size.words(knee.blocks()) + String.format(Locale.ROOT, ", %.1f %%", 100 * knee.hitRate()));
   }
 
   private void legend() {

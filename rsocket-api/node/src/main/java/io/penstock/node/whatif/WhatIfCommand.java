@@ -9,6 +9,7 @@ import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.link.HostPort;
 import io.penstock.node.option.PrefillOption;
+import io.penstock.node.option.SecurityOptions;
 import io.penstock.node.option.TimeOption;
 import io.penstock.node.option.TraceLayout;
 import io.penstock.node.setting.Capacity;
@@ -23,7 +24,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -76,6 +80,9 @@ public final class WhatIfCommand implements Callable<Integer> {
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
       description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
   private @Nullable HostPort admin;
+
+  @Mixin
+  private SecurityOptions security = new SecurityOptions();
 
   @Option(names = "--space", paramLabel = "NAME",
       description = "One of several spaces of the node, by its name (default: all).")
@@ -178,7 +185,7 @@ public final class WhatIfCommand implements Callable<Integer> {
 
   private int ofNode(@Nullable OutputFile chart) throws IOException, InterruptedException {
     HostPort address = admin == null ? new HostPort("127.0.0.1", 7780) : admin;
-    WhatIfAnswer answer = AdminLink.whatIf(address, timeout);
+    WhatIfAnswer answer = AdminLink.whatIf(address, security.pass(console.environment()), timeout);
     List<Space> asked = asked(answer.spaces());
     if (asked.getFirst().whatIf().curve().rate() == 0) {
       throw new UnavailableException("whatif.samples must be > 0 in the node at " + address + " (was 0)");
@@ -234,16 +241,33 @@ public final class WhatIfCommand implements Callable<Integer> {
   }
 
   private CapacitySteps steps() {
-    return new CapacitySteps(adds, levels);
+    Map<String, Capacity> present = new HashMap<>();
+    stated().forEach((level, capacity) -> {
+      if (capacity != null) {
+        present.put(level, capacity);
+      }
+    });
+    return new CapacitySteps(adds, levels, present);
   }
 
   /// The levels whose capacities the options state.
   private List<WhatIf.Level> given(ModelSize size) {
     List<WhatIf.Level> given = new ArrayList<>();
-    add(given, "hbm", hbm, size);
-    add(given, "dram", dram, size);
-    add(given, "ssd", ssd, size);
+    stated().forEach((level, capacity) -> {
+      if (capacity != null) {
+        given.add(new WhatIf.Level(level, size.blocks("--" + level, capacity)));
+      }
+    });
     return given;
+  }
+
+  /// Capacities of the levels as the options state them, fastest first; null for a level that no option states.
+  private Map<String, @Nullable Capacity> stated() {
+    Map<String, @Nullable Capacity> stated = new LinkedHashMap<>();
+    stated.put("hbm", hbm);
+    stated.put("dram", dram);
+    stated.put("ssd", ssd);
+    return stated;
   }
 
   /// A present capacity where none was given: steps need one to begin from.
@@ -251,15 +275,14 @@ public final class WhatIfCommand implements Callable<Integer> {
     return List.of(new WhatIf.Level("dram", Math.max(1, read.totals().distinctBlocks() / 10)));
   }
 
-  private static void add(List<WhatIf.Level> given, String name, @Nullable Capacity capacity, ModelSize size) {
-    if (capacity != null) {
-      given.add(new WhatIf.Level(name, size.blocks("--" + name, capacity)));
-    }
-  }
-
   private void requireLevels(Stream<WhatIf.Level> there) {
     List<String> present = there.map(WhatIf.Level::name).distinct().toList();
     for (String level : levels) {
+      if (trace != null && !present.contains(level) && stated().containsKey(level)) {
+        throw new IllegalArgumentException(
+            "--%s must be given with --level %s, for steps begin from its capacity (was left out)".formatted(level,
+                level));
+      }
       if (!present.contains(level)) {
         throw new IllegalArgumentException(
             "--level must be one of %s (was %s)".formatted(String.join(", ", present), level));

@@ -5,6 +5,7 @@ import io.penstock.node.report.ChartData;
 import io.penstock.node.report.ChartData.Chart;
 import io.penstock.node.report.ChartData.Line;
 import io.penstock.node.report.ChartData.Mark;
+import io.penstock.node.report.LruCurve;
 import io.penstock.node.report.ReportPage;
 import io.penstock.node.report.Summary;
 import io.penstock.node.report.Summary.Group;
@@ -14,6 +15,7 @@ import io.penstock.node.report.Summary.TableRow;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
 import io.penstock.node.whatif.WhatIfReport.At;
 import io.penstock.node.whatif.WhatIfReport.OfTrace;
 import io.penstock.node.whatif.WhatIfReport.Space;
@@ -56,13 +58,12 @@ final class WhatIfPage {
 
   private static String verdict(Space space) {
     OfTrace trace = space.trace();
-    Long knee = trace == null ? null : trace.kneeBlocks();
+    LruCurve.At knee = trace == null ? null : trace.knee();
     if (trace == null || knee == null) {
-      return "%s references of %s.".formatted(Numbers.of(space.references()), space.name());
+      return "%s of %s.".formatted(Plural.of(space.references(), "reference"), space.name());
     }
     String assumed = trace.isAssumed() ? " The present capacity is assumed, because none was given." : "";
-    return "The knee is at %s: from there on, a block more brings less than on average.%s".formatted(
-        space.size().words(knee), assumed);
+    return "Knee of LRU: %s.%s".formatted(knee.words(space.size()), assumed);
   }
 
   private List<Row> tiles() {

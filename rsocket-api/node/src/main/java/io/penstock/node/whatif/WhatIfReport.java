@@ -1,5 +1,7 @@
 package io.penstock.node.whatif;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.penstock.node.report.LruCurve;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.pool.curve.HitRateCurve;
 import io.penstock.pool.curve.HitRateCurve.Point;
@@ -40,13 +42,19 @@ record WhatIfReport(String source, String policy, List<Space> spaces) {
   /// @param ceilingHitRate hit rate without a bound
   /// @param promptTokens tokens of all prompts
   /// @param kneeBlocks capacity at the knee of the exact curve; null without hits
+  /// @param kneeHitRate hit rate there
+  /// @param kneePrefillSecondsSaved time that an engine would need for the tokens of these hits
   /// @param isAssumed whether the present capacity was assumed, because none was given
+  /// @param knee of the exact curve; null without hits
   record OfTrace(long workingSetBlocks, long workingSetBytes, double ceilingHitRate, long promptTokens,
-      @Nullable Long kneeBlocks, boolean isAssumed) {
+      @Nullable Long kneeBlocks, @Nullable Double kneeHitRate, @Nullable Double kneePrefillSecondsSaved,
+      boolean isAssumed, @JsonIgnore LruCurve.@Nullable At knee) {
     static OfTrace of(TraceWhatIf read, ModelSize size, boolean isAssumed) {
       long distinct = read.totals().distinctBlocks();
+      LruCurve.At knee = read.knee().orElse(null);
       return new OfTrace(distinct, size.bytes(distinct), read.totals().ceiling(), read.totals().promptTokens(),
-          read.kneeBlocks().orElse(null), isAssumed);
+          knee == null ? null : (Long) knee.blocks(), knee == null ? null : (Double) knee.hitRate(),
+          knee == null ? null : (Double) size.seconds(knee.tokens()), isAssumed, knee);
     }
   }
 

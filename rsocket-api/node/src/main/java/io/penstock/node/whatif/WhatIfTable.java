@@ -1,5 +1,6 @@
 package io.penstock.node.whatif;
 
+import io.penstock.node.report.LruCurve;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.TextTable;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The report of `penstock whatif` for people: hit rates, then what they save.
 final class WhatIfTable {
+  /// Fewer sampled keys than this leave a group of the interval with some 16 keys.
+  private static final int FEW = 256;
+
   private final Space space;
   private final ModelSize size;
   private final @Nullable OfTrace trace;
@@ -52,14 +56,22 @@ final class WhatIfTable {
     String sampled = "%s: %s%s. LRU, from %s (%s). ± is a 95 %% interval. PREFILL is at %s.".formatted(space.name(),
         Plural.of(space.references(), "reference"),
         trace == null ? "" : " to " + Plural.of(trace.workingSetBlocks(), "different block"),
-        Plural.of(space.samples(), "sampled key"), share(space.rate()), size.rateText());
+        Plural.of(space.samples(), "sampled key"), share(space.rate()), size.rateText()) + few();
     return TextTable.wrapped(sampled, 0) + (trace == null ? "" : "\n" + TextTable.wrapped(facts(trace), 0));
   }
 
+  /// A warning where the estimate is worth little.
+  private String few() {
+    return space.rate() == 1 || space.samples() >= FEW
+        ? ""
+        : " So few sampled keys tell little, and ± is too small: %s follows more.".formatted(
+            trace == null ? "the setting whatif.samples" : "--samples");
+  }
+
   private String facts(OfTrace of) {
-    Long knee = of.kneeBlocks();
+    LruCurve.At knee = of.knee();
     return "Model: %s. Ceiling, without a bound: %s at %s.%s%s".formatted(size.words(), exact(of.ceilingHitRate()),
-        size.words(of.workingSetBlocks()), knee == null ? "" : " Knee: " + size.words(knee) + ".",
+        size.words(of.workingSetBlocks()), knee == null ? "" : " Knee of LRU: " + knee.words(size) + ".",
         of.isAssumed()
             ? " No capacity was given, so a tenth of the different blocks is assumed; --dram states yours."
             : "");

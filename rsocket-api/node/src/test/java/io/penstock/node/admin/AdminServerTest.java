@@ -62,7 +62,7 @@ final class AdminServerTest {
     server =
         new AdminServer(() -> List.of(tier), List::of, state::get, registry, meters, timers,
             new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
-            .bind("127.0.0.1", 0, loops).block(SOON);
+            .bind("127.0.0.1", 0, AdminOptions.defaults(), loops, timers).block(SOON);
   }
 
   @AfterEach

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -28,7 +29,7 @@ final class MetricsLintTest {
   @Test
   void metrics_ofANodeThatWorks_keepTheRulesOfPromtool() throws Exception {
     Node node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_PORT, "0",
-        NodeSettings.ADMIN_PORT, "0", NodeSettings.DRAM, "20 blocks", NodeSettings.SSD, "20 blocks",
+        AdminSettings.PORT, "0", NodeSettings.DRAM, "20 blocks", NodeSettings.SSD, "20 blocks",
         NodeSettings.SSD_DIR, folder.toString(), KvEventSettings.PORT, "0"))).block(SOON));
     try {
       run(node, "put", "--count", "4");

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.node.report.Escape;
 import io.penstock.node.text.Json;
+import io.penstock.node.text.TextTable;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,6 +34,26 @@ final class ConsoleTest {
 
     assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("result\n[{\"name\":\"größe\",\"bytes\":7}]\n");
     assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("aside\n");
+  }
+
+  @Test
+  void textOfStrangers_isShownInCharactersThatMoveNoCursor() {
+    Console console = console(out);
+    String odd = "\u001b[2J\u009b\u202e\u2028\u007f\tü🚀";
+
+    console.print(odd + "\nnext");
+    console.json(List.of(new Fact(odd, 1)));
+    console.say(odd);
+
+    assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("""
+        \\x1b[2J\\x9b\\u202e\\u2028\\x7f\tü🚀
+        next
+        [{"name":"\\u001B[2J\\u009B\\u202E\\u2028\\u007F\\tü🚀","bytes":1}]
+        """);
+    assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("\\x1b[2J\\x9b\\u202e\\u2028\\x7f\tü🚀\n");
+    assertThat(new TextTable("HOST").row("\u001b]0;owned\u0007\nnext"))
+        .hasToString("HOST\n\\x1b]0;owned\\x07\\x0anext\n");
+    assertThat(Escape.html("<\u202e>\n")).isEqualTo("&lt;\\u202e&gt;\n");
   }
 
   @Test

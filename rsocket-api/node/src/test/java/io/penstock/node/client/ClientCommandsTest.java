@@ -8,6 +8,7 @@ import io.penstock.block.PrefixHasher;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
@@ -56,7 +57,7 @@ final class ClientCommandsTest {
   void start() {
     Map<Setting<?>, String> flags = new HashMap<>();
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(AdminSettings.PORT, "off");
     flags.put(NodeSettings.DRAM, "100 blocks");
     node = Node.start(NodeConfig.resolve(null, ENVIRONMENT, flags)).block(SOON);
   }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
@@ -48,7 +49,7 @@ final class PutFateTest {
   private void start(Map<Setting<?>, String> more) {
     Map<Setting<?>, String> flags = new HashMap<>(more);
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(AdminSettings.PORT, "off");
     node = Node.start(NodeConfig.resolve(null, ENVIRONMENT, flags)).block(SOON);
   }
 
@@ -67,7 +68,9 @@ final class PutFateTest {
 
     CommandLineRun written = put("--seed", "200", "--require", "written");
     assertThat(written.exitCode()).isEqualTo(3);
-    assertThat(written.err()).contains("every block must be written at the end (16 of 16 are not)");
+    assertThat(written.err()).contains(
+        "every block must be written at the end (16 of 16 are not): the node has no disk",
+        "--stack-mode write_through");
   }
 
   /// A block that was there already has no receipt: the node says what it has of it.
@@ -84,7 +87,8 @@ final class PutFateTest {
     assertThat(again.err()).contains("0 stored, 16 there already");
     CommandLineRun forced = put("--require", "forced");
     assertThat(forced.exitCode()).isEqualTo(3);
-    assertThat(forced.err()).contains("every block must be forced at the end (16 of 16 are not)");
+    assertThat(forced.err()).contains("every block must be forced at the end (16 of 16 are not)",
+        "--ssd-durability always");
   }
 
   @Test

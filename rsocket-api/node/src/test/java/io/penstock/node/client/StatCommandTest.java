@@ -74,8 +74,8 @@ final class StatCommandTest {
   @Test
   void diskThatIsWrittenThrough_countsItsCopies() {
     assertThat(stat(DRAM, new TierStat.Level("ssd", Medium.DISK, 300, 0, 100, 0, 100)))
-        .containsPattern("level dram +1 block here; 1 of 10 on no faster level, 0 hits\n")
-        .containsPattern("level ssd +100 blocks here; 0 of 300 on no faster level, 0 hits\n");
+        .containsPattern("level dram +1 of 10 blocks; none of them in a faster level too, 0 hits\n")
+        .containsPattern("level ssd +100 of 300 blocks; 100 of them in a faster level too, 0 hits\n");
   }
 
   @Test

@@ -95,6 +95,24 @@ final class NodeConfigTest {
     assertThat(space.layout().tokens()).isEqualTo(32);
   }
 
+  @Test
+  void fingerprint_isOfTheSpace_ofTheNodeOrOfEachOfSeveral() throws IOException {
+    CacheSpace plain = NodeConfig.defaults().space();
+    Map<Setting<?>, String> flag = Map.of(LayoutSettings.FINGERPRINT, "sha256:1 vllm 0.11");
+
+    assertThat(plain.fingerprint()).isEmpty();
+    CacheSpace space = NodeConfig.resolve(null, Map.of(), flag).space();
+    assertThat(space).isEqualTo(plain.withFingerprint("sha256:1 vllm 0.11")).isNotEqualTo(plain);
+    assertThat(LayoutSettings.words(space)).isEqualTo(LayoutSettings.words(plain) + ", fingerprint sha256:1 vllm 0.11");
+    assertThat(LayoutSettings.flags(space)).endsWith("--fingerprint", "sha256:1 vllm 0.11");
+    assertThat(LayoutSettings.flags(plain)).doesNotContain("--fingerprint");
+    assertThat(NodeConfig.resolve(null, Map.of("PENSTOCK_FINGERPRINT", "none"), Map.of()).space()).isEqualTo(plain);
+    Path file = file("dram: 1GiB\nfingerprint: w1\nspaces:\n  old: {model: llama-3.1-8b}\n"
+        + "  new: {model: llama-3.1-8b, fingerprint: w2}\n");
+    assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).spaces()).extracting(one -> one.space().fingerprint())
+        .containsExactly("w1", "w2");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "# nothing\n", "---\n", "{}"})
   void file_thatSaysNothing_isFine(String yaml) throws IOException {

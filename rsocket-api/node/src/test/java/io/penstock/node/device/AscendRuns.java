@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -48,7 +49,7 @@ final class AscendRuns {
   /// A node of 64 blocks of 4 KiB in host memory, and many more in that of a device.
   static Node start(String library, Map<Setting<?>, String> more) {
     Map<Setting<?>, String> settings =
-        new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0", NodeSettings.HBM,
+        new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", AdminSettings.PORT, "0", NodeSettings.HBM,
             "1000 blocks", NodeSettings.DRAM, "64 blocks", LayoutSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE,
             "ascend", AscendSettings.LIBRARY,
             library));

@@ -24,7 +24,7 @@ final class OtherShapeTest {
   }
 
   private static String planes(ElementType type, int heads, int width) {
-    return sentence(FLAGS, "space.layout.planes", List.of(new Plane(Plane.Kind.KEY, type, heads, width)),
+    return sentence(FLAGS, "space.planes", List.of(new Plane(Plane.Kind.KEY, type, heads, width)),
         OURS.planes());
   }
 
@@ -44,13 +44,13 @@ final class OtherShapeTest {
 
   @Test
   void planesThatOnlyANewerNodeKnows_areToldInItsWords() {
-    assertToldInItsWords(sentence(FLAGS, "space.layout.planes", null, OURS.planes()));
-    assertToldInItsWords(sentence(FLAGS, "space.layout.planes", "FP4", OURS.planes()));
+    assertToldInItsWords(sentence(FLAGS, "space.planes", null, OURS.planes()));
+    assertToldInItsWords(sentence(FLAGS, "space.planes", "FP4", OURS.planes()));
   }
 
   @Test
   void otherPlanes_areToldInItsWords() {
-    assertToldInItsWords(sentence(FLAGS, "space.layout.planes",
+    assertToldInItsWords(sentence(FLAGS, "space.planes",
         List.of(new Plane(Plane.Kind.LATENT, ElementType.BF16, 1, 512)), OURS.planes()));
   }
 
@@ -67,9 +67,17 @@ final class OtherShapeTest {
 
   @Test
   void flagThatTheCommandHasNot_isNotNamed() {
-    assertThat(sentence(Set.of("--block-tokens"), "space.layout.tokens", 32L, 16L))
+    assertThat(sentence(Set.of("--block-tokens"), "space.tokens", 32L, 16L))
         .isEqualTo("--block-tokens must be 32, as at the node at 127.0.0.1:7733 (was 16)");
-    assertToldInItsWords(sentence(FLAGS, "space.layout.tokens", 32L, 16L));
+    assertToldInItsWords(sentence(FLAGS, "space.tokens", 32L, 16L));
+  }
+
+  @Test
+  void otherFingerprint_isToldByItsFlag() {
+    assertThat(sentence(Set.of("--fingerprint"), "space.fingerprint", "w1", ""))
+        .isEqualTo("--fingerprint must be w1, as at the node at 127.0.0.1:7733 (was none)");
+    assertThat(sentence(Set.of("--fingerprint"), "space.fingerprint", "", "w2"))
+        .isEqualTo("--fingerprint must be none, as at the node at 127.0.0.1:7733 (was w2)");
   }
 
   private static void assertToldInItsWords(String told) {

@@ -29,6 +29,18 @@ final class LogBoundTest {
   }
 
   @Test
+  void sourceWhoseKindsVary_isBoundedAsAWhole() {
+    int admitted = 0;
+    for (int i = 0; i < 5_000; i++) {
+      admitted += bound.admits("a", "slow get of " + i + " bytes") ? 1 : 0;
+    }
+    assertThat(admitted).isEqualTo(22);
+    assertThat(bound.admits("b", "another")).isTrue();
+    assertThat(bound.leftOut()).containsExactly("lines like the last of a: 4,978 more were left out");
+    assertThat(bound.admits("a", "slow get of 7 bytes")).as("a new period").isTrue();
+  }
+
+  @Test
   void endOfTheLog_tellsWhatWasLeftOut() {
     admitted("a", 3);
     assertThat(bound.leftOut()).hasSize(1);

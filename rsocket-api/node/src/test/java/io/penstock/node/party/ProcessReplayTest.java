@@ -16,9 +16,9 @@ import io.penstock.node.shape.BlockShape;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceSource;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -110,7 +110,7 @@ final class ProcessReplayTest {
         assertSettles("survivor", victim.equals("decode") ? parties.prefill()::stat : parties.decode()::stat);
         // the same keys again: whatever is visible is given out, and every byte of it is compared
         ReplayReport next =
-            replay(ConnectedParties.open("next", new InetSocketAddress("127.0.0.1", parties.port()), PLAN,
+            replay(ConnectedParties.open("next", Endpoint.tcp("127.0.0.1", parties.port()), PLAN,
                 new TraceKeys(SPACE.id(), 0), System::nanoTime), 10);
         assertThat(next.isClean()).as("%s", next).isTrue();
       }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.NodeState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.setting.Setting;
@@ -34,7 +35,7 @@ final class OpeningDiskTest {
   private Node start() {
     Map<Setting<?>, String> flags = new HashMap<>();
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "0");
+    flags.put(AdminSettings.PORT, "0");
     flags.put(NodeSettings.DRAM, "20 blocks");
     flags.put(NodeSettings.SSD, "100 blocks");
     flags.put(NodeSettings.SSD_DIR, folder.resolve("ssd").toString());

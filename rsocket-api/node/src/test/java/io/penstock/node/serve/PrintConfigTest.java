@@ -33,6 +33,10 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        admin.names                    none        default
+        admin.health.open              false       default
+        admin.connections              64          default
+        admin.timeout                  10s         default
         registry                       false       default
         rank.side                      none        default
         rank.instance                  penstock    default
@@ -45,6 +49,8 @@ final class PrintConfigTest {
         rank.registry                  none        default
         rank.registry.user             none        default
         rank.registry.password.file    off         default
+        rank.registry.tls              auto        default
+        rank.secret.file               off         default
         rank.lease                     30s         default
         rank.lease.longest             30m         default
         rank.bootstrap                 5m          default
@@ -74,6 +80,7 @@ final class PrintConfigTest {
         dtype                          bf16        default
         order                          nhd         default
         block.bytes                    1 MiB       %1$s line 3
+        fingerprint                    none        default
         hbm                            off         default
         hbm.device                     sim         default
         dram                           100 blocks  PENSTOCK_DRAM
@@ -125,6 +132,7 @@ final class PrintConfigTest {
         await.timeout                  1m          default
         room.timeout                   30s         default
         stall.timeout                  30s         default
+        idle.grace                     25ms        default
         drain.timeout                  90s         --drain-timeout
         connections                    1024        default
         connections.by.address         512         default
@@ -194,7 +202,7 @@ final class PrintConfigTest {
     CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--json", "--config", file.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).doesNotContain("secret")
+    assertThat(run.out()).doesNotContain("\"secret")
         .contains("{\"key\":\"spaces.chat.weight\",\"value\":\"3\",\"source\":\"file\",\"origin\":\"" + file
             + " line 4\",\"variable\":null,\"flag\":null,\"aliases\":[],\"noEffect\":null}")
         .contains("{\"key\":\"spaces.tenant.ssd.quota\",\"value\":\"1 GiB\"")

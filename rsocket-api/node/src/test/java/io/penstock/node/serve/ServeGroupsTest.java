@@ -34,6 +34,7 @@ final class ServeGroupsTest {
       + " key 1x16 + value 1x16; state: layers 1-2 5-6, state 32, convolution 2x8 + state 2x64 fp32";
   private static final String FILE = """
       listen.port: 0
+      admin.port: 0
       dram: 8MiB
       reserve.blocks: 64
       window.blocks: 16

@@ -24,6 +24,7 @@ import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.DecodeConnector;
 import io.penstock.disagg.request.Ending;
@@ -44,6 +45,7 @@ import io.penstock.flow.PullBlocks;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.NodeState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
@@ -60,15 +62,21 @@ import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.rank.RankSecret;
 import io.penstock.wire.rank.RankViews;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.rank.RemoteRequests;
 import io.penstock.wire.rank.RemoteViews;
 import io.penstock.wire.rank.WireSignals;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -82,6 +90,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -105,6 +114,9 @@ final class ServePrefillTest {
   private static final Manifest DECODE = Manifest.of("resharded", TO.layout(), Parallelism.ofTp(1));
   private static final Incarnation SELF = new RankId("decode", 0).since(1);
 
+  @TempDir
+  Path folder;
+
   private final LoopResources loops = LoopResources.create("decode", 1, true);
   private final Scheduler timers = Schedulers.newSingle("decode-timers", true);
   private final List<Node> nodes = new ArrayList<>();
@@ -116,7 +128,7 @@ final class ServePrefillTest {
   private InstanceView prefill;
 
   private Node start(Map<Setting<?>, String> flags) {
-    Map<Setting<?>, String> all = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0",
+    Map<Setting<?>, String> all = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", AdminSettings.PORT, "0",
         NodeSettings.DRAM, "64 blocks", LayoutSettings.MODEL, "resharded", LayoutSettings.LAYERS, "" + LAYERS,
         LayoutSettings.KV_HEADS, "" + HEADS, LayoutSettings.HEAD_DIM, "16", LayoutSettings.BLOCK_TOKENS, "8"));
     all.putAll(flags);
@@ -128,7 +140,8 @@ final class ServePrefillTest {
   private Node rank(Side side, int number, String lease) {
     return start(Map.of(RankSettings.SIDE, side.name(), RankSettings.INSTANCE, side.name().toLowerCase(Locale.ROOT),
         RankSettings.NUMBER, "" + number, RankSettings.TP, "2", RankSettings.LEASE, lease,
-        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port()));
+        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port(),
+        RankSettings.SECRET, folder.resolve("secret-" + number).toString()));
   }
 
   @BeforeEach
@@ -303,7 +316,7 @@ final class ServePrefillTest {
         .isEqualTo(new RequestAnswer(Outcome.OVER, Release.WITHDRAWN));
     assertThat(engine.withdraw("never kept").block(SOON)).isEqualTo(new RequestAnswer(Outcome.UNKNOWN, null));
     assertThatThrownBy(() -> engine.keep("withdrawn", FROM.getFirst().space().id(), keys(0)).block(SOON))
-        .hasMessageContaining("request must be new (withdrawn was OVER)");
+        .hasMessageContaining("request must be new (withdrawn has ended already)");
     assertThatThrownBy(() -> engine.keep("absent", FROM.getFirst().space().id(), List.of(FROM.getFirst().key(99)))
         .block(SOON)).hasMessageContaining("keys must be of blocks that the node has (was 1 that it lacks)");
     awaitMetric(0, "penstock_requests_kept 0.0");
@@ -320,13 +333,15 @@ final class ServePrefillTest {
         .isEqualTo("4 blocks were kept for request r already\n");
     assertThat(command("keep", rank, "--request", "r", "--withdraw", "--json").out())
         .contains("\"request\":\"r\"", "\"kept\":false", "\"outcome\":\"applied\"");
-    assertThat(command("keep", rank, "--request", "r", "--withdraw").out())
-        .isEqualTo("request r had ended already: it was withdrawn\n");
+    CommandLineRun again = command("keep", rank, "--request", "r", "--withdraw");
+    assertThat(again.exitCode()).isOne();
+    assertThat(again.out())
+        .isEqualTo("request r had ended already, and nothing was withdrawn: it was withdrawn before\n");
     CommandLineRun unknown = command("keep", rank, "--request", "typo", "--withdraw");
     assertThat(unknown.exitCode()).isOne();
     assertThat(unknown.out()).isEqualTo("request typo is not known to the node: nothing was withdrawn\n");
     assertThat(command("keep", rank, "--request", "r", "--trace-id", "0").err())
-        .contains("request must be new (r was OVER)");
+        .contains("request must be new (r has ended already)");
     assertThat(command("keep", rank, "--request", "s", "--trace-id", "0-4").err())
         .contains("keys must be of blocks that the node has (was 1 that it lacks)");
     assertThat(command("keep", rank, "--request", "s", "--trace-id", "0", "--withdraw").err())
@@ -409,6 +424,36 @@ final class ServePrefillTest {
     assertThat(refusal).isInstanceOf(IOException.class).hasMessageContaining(
         "rank.number must be one that no other process has (was 0: registry 127.0.0.1:").hasMessageContaining(
             "rank prefill/0");
+  }
+
+  @Test
+  void aClockThatIsSetBack_orAHostWhereTheGenerationWasHigher_keepsNoRankFromItsPlace() throws IOException {
+    Path file = folder.resolve("secret-1");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+    RegistryClient elsewhere =
+        registry.withSecret(RankSecret.of(Files.readAllLines(file).getFirst().getBytes(StandardCharsets.UTF_8)));
+    long ahead = System.currentTimeMillis() + Duration.ofHours(1).toMillis(); // a clock that was an hour ahead
+    long higher = requireNonNull(elsewhere.claim(who(1).rank(), ahead).block(SOON));
+    node(1).close().block(SOON);
+    Node back = rank(Side.PREFILL, 1, "30s");
+    InstanceView seen = requireNonNull(registry.ready("prefill", SOON).block(SOON));
+    Incarnation restarted = seen.rank(1).orElseThrow().who();
+    assertThat(restarted.generation()).isEqualTo(higher + 1);
+    ports.put(restarted, back.port());
+    assertThat(requireNonNull(views.of(restarted, TO.space()).block(SOON)).generation()).isEqualTo(higher + 1);
+    assertThat(signals.send(restarted, new Signal(Signal.Kind.RENEW, "r", SELF, 1)).block(SOON)).isNotNull();
+    ports.put(who(1), back.port());
+    assertThatThrownBy(() -> signals.send(who(1), new Signal(Signal.Kind.RENEW, "r", SELF, 1)).block(SOON))
+        .as("for the earlier start").hasMessageContaining("generation must be " + (higher + 1));
+  }
+
+  @Test
+  void aProcessWithAnotherSecret_isToldThatTheRankHasAnOwner() {
+    RankRefusal refusals = new RankRefusal(Endpoint.tcp("127.0.0.1", 7733), who(0).rank());
+    assertThatThrownBy(() -> registry.claim(who(0).rank(), 0).block(SOON))
+        .isInstanceOfSatisfying(RankTakenException.class, taken -> assertThat(refusals.of(taken))
+            .isInstanceOf(IOException.class).hasMessage("rank.number must be one that no other process has "
+                + "(was 0: registry 127.0.0.1:7733 has rank prefill/0 of another secret)"));
   }
 
   @Test

@@ -7,10 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
-import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.link.AdminClient;
+import io.penstock.node.link.HostPort;
+import io.penstock.node.link.NodePass;
 import io.penstock.testkit.Eventually;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.security.Credentials;
+import io.penstock.wire.security.TlsFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -186,7 +191,12 @@ final class ServeSecurityTest {
 
   private String health() {
     try {
-      return AdminRequest.get(requireNonNull(node).adminPort().orElseThrow(), "/health").body();
+      HostPort admin = new HostPort("127.0.0.1", requireNonNull(node).adminPort().orElseThrow());
+      try (AdminClient client = new AdminClient(admin, new NodePass(
+          ClientTls.of(TlsFiles.none().withTrust(folder.resolve("authority.pem"))),
+          Credentials.simple("reader", "secret".toCharArray())), SOON)) {
+        return client.get("/health").body();
+      }
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
@@ -240,6 +250,39 @@ final class ServeSecurityTest {
   }
 
   @Test
+  void adminPort_hasTheTlsAndTheUsersOfTheDataPort() throws Exception {
+    write("access.yaml", "{users: {writer: writer}}");
+    node = Node.start(config(secured() + "admin.health.open: true\n")).block(SOON);
+    String admin = "127.0.0.1:" + requireNonNull(node).adminPort().getAsInt();
+
+    CommandLineRun answered = CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin,
+        "--tls-trust", file("authority.pem"), "--token-file", file("writer.token"));
+    assertThat(answered.exitCode()).as(answered.err()).isZero();
+    assertRefused(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls-trust",
+        file("authority.pem")), "request must have credentials (had none)");
+    assertRefused(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls-trust",
+        file("authority.pem"), "--user", "reader", "--password-file", file("password")),
+        "role must be reader in every space (was not)");
+    assertUnavailable(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin),
+        "if it has TLS, --tls-trust is needed");
+    assertUnavailable(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls"),
+        "must have TLS with a certificate that is trusted");
+    try (AdminClient probe = new AdminClient(HostPort.parse(admin), new NodePass(
+        ClientTls.of(TlsFiles.none().withTrust(folder.resolve("authority.pem"))), Credentials.none()), SOON)) {
+      assertThat(probe.get("/health")).isEqualTo(new AdminClient.Answer(200, "{\"state\":\"ready\"}\n"));
+      assertThat(probe.get("/metrics").status()).isEqualTo(401);
+    }
+  }
+
+  @Test
+  void adminPort_beyondItsHost_needsTlsAndUsers_too() throws IOException {
+    assertThat(config(secured() + "admin.host: 0.0.0.0\n").withoutEffect()).isEmpty();
+    assertThatThrownBy(() -> config("admin.host: 0.0.0.0\n"))
+        .hasMessageContaining("admin.host must be an address of this host alone");
+    assertThat(config("admin.host: 0.0.0.0\nopen.to.network: true\n").withoutEffect()).isEmpty();
+  }
+
+  @Test
   void aRank_registersWithTheTlsOfItsNode_andASecret() throws IOException {
     node = Node.start(config(secured() + "registry: true\n")).block(SOON);
     String rank = "rank.side: prefill\nrank.registry: 127.0.0.1:%d\ntls.trust: %s\n".formatted(
@@ -248,7 +291,17 @@ final class ServeSecurityTest {
         .block(SOON);
     CommandLineRun shown = trusting("registry", "--token-file", file("writer.token"));
     assertThat(shown.out()).as(shown.err()).contains("penstock", "prefill", "ready");
+    String token = "rank.registry.password.file: " + file("writer.token") + "\n";
+    Node restarted = Node.start(config(rank + token)).block(SOON); // the rank belongs to the user, not to the process
     requireNonNull(registered).close().block(SOON);
+    requireNonNull(restarted).close().block(SOON);
+    String jdk = "rank.side: prefill\nrank.registry: 127.0.0.1:%d\n".formatted(requireNonNull(node).port()) + token;
+    assertThat(RegistryPass.of(config(jdk)).tls()).as("neither certificate nor authorities").isNull();
+    assertThat(RegistryPass.of(config(jdk + "rank.registry.tls: on\n")).tls()).isNotNull();
+    assertThat(RegistryPass.of(config(rank + token + "rank.registry.tls: off\n")).tls()).isNull();
+    write("short", "guess\n");
+    assertThatThrownBy(() -> RegistryPass.of(config(rank + token + "rank.secret.file: " + file("short") + "\n")))
+        .hasMessageEndingWith("short: secret must be 16 to 64 bytes (was 5)");
     assertThatThrownBy(() -> Node.start(config(rank)).block(SOON)).hasMessageContaining("refused the connection");
   }
 }

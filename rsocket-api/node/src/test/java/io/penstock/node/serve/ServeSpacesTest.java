@@ -427,7 +427,7 @@ final class ServeSpacesTest {
             .isEqualTo(ErrorCode.SPACE_MISMATCH.code()))
         .hasMessageContaining("wide").hasMessageContaining("narrow").hasMessageContaining("tenant");
     assertThatThrownBy(() -> new Party(node, space("wide", 3, 2, 256, "")))
-        .hasMessage("space.layout.layers must be 2 (was 3)");
+        .hasMessage("space.layers must be 2 (was 3)");
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.penstock.device.sidecar.SideCarFailure.SideCarUnavailableException;
 import io.penstock.device.sidecar.SideCarHealth;
 import io.penstock.device.sidecar.client.SideCarClient;
 import io.penstock.node.AdminRequest;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.setting.Setting;
@@ -40,7 +41,7 @@ final class SideCarNodeTest {
   private Node start() {
     Map<Setting<?>, String> flags = new HashMap<>();
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "0");
+    flags.put(AdminSettings.PORT, "0");
     flags.put(NodeSettings.SIDECAR_CLIENT_BYTES, BYTES * 3 + " B");
     flags.put(NodeSettings.DRAM, "10 blocks");
     flags.put(NodeSettings.HBM, "2 blocks");

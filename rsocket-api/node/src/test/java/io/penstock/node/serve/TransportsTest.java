@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.TransportState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -46,7 +47,7 @@ final class TransportsTest {
   @BeforeEach
   void few() {
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(AdminSettings.PORT, "off");
     flags.put(NodeSettings.DRAM, "20 blocks");
   }
 
@@ -77,7 +78,7 @@ final class TransportsTest {
   void node_onThreeTransports_hasTheSameBlocksOnAll() throws Exception {
     flags.put(TransportSettings.SOCKET, socket().toString());
     flags.put(TransportSettings.WEB_SOCKET_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "0");
+    flags.put(AdminSettings.PORT, "0");
     start();
     String tcp = "127.0.0.1:" + node.port();
     List<String> places = node.transports().stream().map(TransportState::address).toList();
@@ -175,7 +176,7 @@ final class TransportsTest {
         .hasMessageContaining("must be a socket, or not there");
 
     flags.put(TransportSettings.FALLBACK, "true");
-    flags.put(NodeSettings.ADMIN_PORT, "0");
+    flags.put(AdminSettings.PORT, "0");
     start();
     assertThat(node.transports()).extracting(TransportState::state).containsExactly("listening", "failed");
     assertThat(AdminRequest.get(node.adminPort().orElseThrow(), "/health").body())

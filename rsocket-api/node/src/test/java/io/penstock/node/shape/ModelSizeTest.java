@@ -36,7 +36,7 @@ final class ModelSizeTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"1 | 1 block = 0.06 GiB", "64 | 64 blocks = 4.00 GiB",
+  @CsvSource(delimiter = '|', value = {"1 | 1 block = 64.0 MiB", "64 | 64 blocks = 4.00 GiB",
     "1000 | 1,000 blocks = 62.5 GiB", "10000 | 10,000 blocks = 625 GiB", "182790 | 182,790 blocks = 11,424 GiB",
     "0 | 0 blocks = 0 GiB"})
   void words_areInGib(long blocks, String words) {
@@ -65,9 +65,10 @@ final class ModelSizeTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"0", "-1", "NaN", "Infinity"})
-  void prefillRate_notAboveZero_isRefused(double rate) {
+  @CsvSource({"0", "-1", "-1.5", "NaN", "Infinity"})
+  void prefillRate_notAboveZero_isRefused(String text) {
+    double rate = Double.parseDouble(text);
     assertThatIllegalArgumentException().isThrownBy(() -> SIZE.withPrefillRate(rate))
-        .withMessage("prefill.rate must be > 0 tokens a second (was " + rate + ")");
+        .withMessage("prefill.rate must be > 0 tokens a second (was " + text + ")");
   }
 }

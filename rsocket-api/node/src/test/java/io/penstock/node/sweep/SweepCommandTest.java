@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,8 @@ final class SweepCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     String row = "{\"model\":\"llama-3.1-8b\",\"blockTokens\":512,\"policy\":\"lru\",\"capacity\":%d,"
         + "\"capacityBytes\":%d,\"blockRefs\":8,\"hits\":3,\"hitRate\":0.375,\"prefixHits\":2,\"prefixHitRate\":0.25,"
-        + "\"tokensReused\":1024,\"prefillSecondsSaved\":0.102,\"ceilingHitRate\":0.375,\"ceilingBlocks\":5}";
+        + "\"tokensReused\":1024,\"prefillSecondsSaved\":0.102,"
+        + "\"ceilingHitRate\":0.375,\"ceilingBlocks\":5,\"kneeBlocks\":3}";
     assertThat(run.out())
         .isEqualTo("[" + row.formatted(3, 3L << 26) + "," + row.formatted(1_000, 1_000L << 26) + "]\n");
   }
@@ -109,7 +111,7 @@ final class SweepCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(Files.readString(page)).contains("Eviction policies on ", "\"Hit rate\"", "\"Prefix hit rate\"",
-        "\"Prefill saved\"", "\"points\":\"blocks\"", "s3_fifo", "\"blockBytes\":67108864", "1 = 0.06 GiB", "ceiling");
+        "\"Prefill saved\"", "\"points\":\"blocks\"", "s3_fifo", "\"blockBytes\":67108864", "1 = 64.0 MiB", "ceiling");
     assertThat(JsonMapper.shared().readTree(document.toFile())).hasSize(4);
   }
 
@@ -124,9 +126,10 @@ final class SweepCommandTest {
         + "(was 0)",
     "--capacities 5x | --capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such as 64GiB "
         + "(was 5x)",
+    "--capacities 1k,,5k | --capacities must have a value between commas (part 2 of 1k,,5k is empty)",
     "--capacities 1,64MiB | --capacities must be distinct (was 1,64MiB)",
     "--capacities 1MiB | --capacities must be >= one block of 64 MiB (was 1 MiB)",
-    "--prefill-rate -1 | --prefill-rate must be > 0 tokens a second (was -1.0)",
+    "--prefill-rate -1 | --prefill-rate must be > 0 tokens a second (was -1)",
   })
   void misuse_isNamed(String arguments, String said) throws IOException {
     Path trace = folder.resolve("t.jsonl");
@@ -150,10 +153,39 @@ final class SweepCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out().lines().map(line -> line.split(" +")[0])).containsExactly("TRACE", "agents", "agents",
-        "drift", "drift", trace.toString(), trace.toString());
+        "drift", "drift", "t.jsonl", "t.jsonl");
     assertThat(run.out().lines().findFirst()).hasValueSatisfying(
-        heads -> assertThat(heads).endsWith("LRU  REUSE_AWARE  ADAPTIVE  ADAPTIVE TO BETTER"));
+        heads -> assertThat(heads).endsWith("LRU  REUSE_AWARE  ADAPTIVE  TO BETTER"));
     assertThat(run.out().lines().skip(1)).allSatisfy(row -> assertThat(row).endsWith(" %"));
+  }
+
+  @Test
+  void policiesThatAreTooManyForALine_haveARowEach() {
+    CommandLineRun run = CommandLineRun.of("sweep", "--workloads", "drift", "--requests", "20", "--capacities", "50");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out().lines()).hasSize(11).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
+    assertThat(run.out()).containsPattern("drift +50 +[0-9,]+ +adaptive +[0-9,]+ +[-+][0-9.]+ %");
+  }
+
+  /// Ten blocks four times each, then 90 blocks once: all hits need 10 blocks, whatever capacities are asked for.
+  @Test
+  void knee_isThatOfTheExactCurve_inSweepAndWhatif() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Integer[] ten = IntStream.range(1, 11).boxed().toArray(Integer[]::new);
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < 4; i++) {
+      text.append(request(i, ten));
+    }
+    Files.writeString(trace, text + request(5, IntStream.range(100, 190).boxed().toArray(Integer[]::new)));
+
+    for (String capacities : List.of("1", "50,100")) {
+      CommandLineRun sweep =
+          CommandLineRun.of("sweep", trace.toString(), "--policies", "lru", "--capacities", capacities);
+      assertThat(sweep.out()).contains("Knee of LRU: 10 blocks = 640 MiB, hits 23.1 %, saves ");
+    }
+    assertThat(CommandLineRun.of("whatif", trace.toString()).out().replaceAll("\\s+", " "))
+        .contains("Knee of LRU: 10 blocks = 640 MiB, hits 23.1 %, saves ");
   }
 
   @Test

@@ -18,10 +18,12 @@ import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -65,7 +67,7 @@ final class SlowDiskTest {
     device = requireNonNull(HbmDevice.open(plan.device(), memory.listener(), AscendListener.noop()).block(LIMIT));
     DeviceStore hbm = requireNonNull(device.store(SPACE, ON_DEVICE).block(LIMIT));
     tiers = requireNonNull(
-        NodeTiers.stack(plan, memory, device, hbm, disk, TierListener.noop(), Sampling.none()).block(LIMIT));
+        NodeTiers.stack(plan, memory, device, hbm, disk, TierListener.noop(), Sampling.none(), null).block(LIMIT));
   }
 
   @AfterEach
@@ -75,6 +77,18 @@ final class SlowDiskTest {
 
   private List<String> said() {
     return log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+  }
+
+  @Test
+  void levelThatWasOff_isRemembered_whenItIsHealthyAgain() {
+    disk.health(StoreHealth.State.OFF);
+    disk.health(StoreHealth.State.ACTIVE);
+
+    assertThat(tiers.troubles()).containsExactly(Map.entry("ssd", "off: told to be"));
+    assertThat(said()).contains("level ssd is off: told to be", "level ssd is active");
+    diskClosed.tryEmitEmpty();
+    tiers.close().block(LIMIT);
+    device.close().block(LIMIT);
   }
 
   private void put() {

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
@@ -176,8 +177,37 @@ final class TraceReaderTest {
     assertThat(two.skipped()).isEqualTo(2);
     two.close();
     assertThat(notes).singleElement().asString()
-        .startsWith("t.jsonl: 2 lines skipped, the first is t.jsonl, line 2: line must be JSON");
+        .startsWith("2 lines skipped, the first is t.jsonl, line 2: line must be JSON (was not json)");
     assertThatThrownBy(() -> all(one)).hasMessageStartingWith("t.jsonl, line 4: input_length must be present");
+    one.close();
+    assertThat(notes.getLast())
+        .startsWith("1 line skipped, as many as --skip-bad allows, the first is t.jsonl, line 2");
+  }
+
+  @Test
+  void next_gzipThatIsCut_isNoTrace(@TempDir Path folder) throws IOException {
+    byte[] whole = packed(GOOD.repeat(500));
+    Path file = folder.resolve("t.jsonl.gz");
+    Files.write(file, Arrays.copyOf(whole, whole.length - 10));
+    try (TraceReader reader = TraceReader.open(file)) {
+      assertThatThrownBy(() -> all(reader)).isInstanceOf(DataException.class)
+          .hasMessageContaining("must be whole gzip");
+    }
+  }
+
+  @Test
+  void next_promptWithoutBlocks_isRefused_andTimesThatGoBack_areTold() {
+    assertThatThrownBy(() -> all(reader("{\"timestamp\": 1, \"input_length\": 600, \"hash_ids\": []}\n")))
+        .hasMessage("t.jsonl, line 1: hash_ids must be at least one for an input_length of 600 (was none)");
+    List<String> notes = new ArrayList<>();
+    String line = "{\"timestamp\": %d, \"input_length\": 600, \"hash_ids\": [1, 2]}\n";
+    try (TraceReader back = reader(line.formatted(9) + line.formatted(5) + line.formatted(1),
+        TraceOptions.defaults().withSkipBad(0, notes::add))) {
+      assertThat(all(back)).extracting(TraceRequest::timestampMillis).containsExactly(9L, 5L, 1L);
+    }
+    assertThat(notes)
+        .containsExactly("t.jsonl, line 2: timestamp is before that of the line above; requests are served "
+            + "in the order of the lines");
   }
 
   @ParameterizedTest

@@ -11,6 +11,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.admin.AdminOptions;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.shape.BlockShape;
@@ -229,9 +230,10 @@ final class WhatIfCommandTest {
     "--model glm-4-9b | 2 | --model must be left out without TRACE, for the node knows its blocks (was glm-4-9b)",
     "--block-bytes 1MiB | 2 | --block-bytes must be left out without TRACE, for the node knows its blocks (was 1MiB)",
     "small.jsonl --add 1MiB | 2 | --add must be >= one block of 64 MiB (was 1 MiB)",
-    "small.jsonl --prefill-rate 0 | 2 | --prefill-rate must be > 0 tokens a second (was 0.0)",
+    "small.jsonl --prefill-rate 0 | 2 | --prefill-rate must be > 0 tokens a second (was 0)",
     "small.jsonl --add 0 | 2 | --add must be a size or \"N blocks\", above 0 (was 0)",
-    "small.jsonl --level hbm | 2 | --level must be one of dram (was hbm)",
+    "small.jsonl --level hbm | 2 | --hbm must be given with --level hbm, for steps begin from its capacity (was left "
+        + "out)",
     "small.jsonl --samples 0 | 2 | --samples must be > 0 (was 0)", "--admin 127.0.0.1:1 | 69 | no admin server",
     "absent.jsonl | 74 | absent.jsonl", "broken.jsonl | 65 | broken.jsonl, line 1"})
   void whatCannotBeDone_isRefused(String arguments, int exitCode, String complaint) throws Exception {
@@ -295,7 +297,7 @@ final class WhatIfCommandTest {
       server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY, registry,
           PenstockMeters.in(registry), timers,
           new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
-          .bind("127.0.0.1", 0, loops).block(SOON);
+          .bind("127.0.0.1", 0, AdminOptions.defaults(), loops, Schedulers.immediate()).block(SOON);
     }
 
     String address() {

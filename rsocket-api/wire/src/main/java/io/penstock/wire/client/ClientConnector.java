@@ -12,6 +12,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.get.RingThread;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.FirstMessage;
+import io.penstock.wire.client.link.LinkTerms;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
@@ -27,9 +28,11 @@ import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /// Connects clients: a connection, then `hello`, then a read ring where the options wish one.
 ///
@@ -48,20 +51,34 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
   }
 
   Mono<KvClient> connect(ClientTransport transport) {
+    return connect(transport, options.link());
+  }
+
+  private Mono<KvClient> connect(ClientTransport transport, LinkTerms terms) {
     requireNonNull(transport, "transport");
-    Handshake.Hello hello = hello(options, Handshake.Space.of(space), ClientCarriers.offers(options.carriers()));
-    Mono<KvClient> connecting = FirstMessage.encoded(Routes.HELLO, hello,
-        first -> NodeConnection.open(transport, options.link(), "the node")
-            .flatMap(connection -> agreed(connection, first)
+    Mono<KvClient> connecting = FirstMessage.encoded(Routes.HELLO, hello(null),
+        first -> NodeConnection.open(transport, terms, "the node")
+            .flatMap(connection -> agreed(connection, offering(connection, first))
                 .map(welcome -> new KvClient(connection.named("node " + welcome.node()), this, welcome))
                 .flatMap(this::withRing)
                 .doOnError(error -> connection.end()).doOnCancel(connection::end)));
-    return Handover.of(NodeConnection.limited(connecting, transport, options.link(), "the node"),
+    return Handover.of(NodeConnection.limited(connecting, transport, terms, "the node"),
         late -> late.connection().end());
   }
 
   private Mono<Handshake.Welcome> agreed(NodeConnection connection, FirstMessage hello) {
     return connection.ask(hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
+  }
+
+  private Handshake.Hello hello(@Nullable List<Handshake.CarrierOffer> carriers) {
+    return hello(options, Handshake.Space.of(space), carriers);
+  }
+
+  /// Offers shared memory if the connection is one for it, which is known only now.
+  private FirstMessage offering(NodeConnection connection, FirstMessage plain) {
+    List<Handshake.CarrierOffer> offers =
+        ClientCarriers.offers(options.carriers(), connection.transport().peerProcess());
+    return offers == null ? plain : FirstMessage.of(Routes.HELLO, hello(offers));
   }
 
   private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space,
@@ -90,15 +107,40 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
     }).onErrorResume(error -> options.carriers().contains(Carrier.INLINE), refused -> Mono.just(client));
   }
 
-  /// Connects to `node`, and goes on over its Unix domain socket if that is on this host.
+  /// Connects to `node`, and goes on over its Unix domain socket if that is on this host, within one limit of time.
   Mono<KvClient.Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports) {
-    Function<Endpoint, Mono<KvClient.Reached>> connecting =
-        place -> connect(transports.apply(place)).map(client -> new KvClient.Reached(client, place));
-    Mono<KvClient.Reached> best = connecting.apply(node).flatMap(first -> nearer(first)
-        .map(socket -> connecting.apply(socket).flatMap(other -> nearer(first, other))
-            .onErrorResume(notHere -> Mono.just(first)).doOnCancel(first.client().connection()::end))
-        .orElseGet(() -> Mono.just(first)));
+    ClientTransport transport = transports.apply(node);
+    Mono<KvClient.Reached> best = Mono.defer(() -> {
+      Deadline deadline = new Deadline(NodeConnection.timers(transport, options.link()), options.connectTimeout());
+      return connect(transport).map(client -> new KvClient.Reached(client, node))
+          .flatMap(first -> nearer(first).map(socket -> switched(first, socket, transports, deadline))
+              .orElseGet(() -> Mono.just(first)));
+    });
     return Handover.of(best, late -> late.client().connection().end());
+  }
+
+  /// The node over `socket`, if it answers there in time; else `first`.
+  private Mono<KvClient.Reached> switched(KvClient.Reached first, Endpoint socket,
+      Function<Endpoint, ClientTransport> transports, Deadline deadline) {
+    Duration left = deadline.left();
+    if (left.toMillis() < 1) {
+      return Mono.just(first);
+    }
+    return connect(transports.apply(socket), options.link().within(left))
+        .map(client -> new KvClient.Reached(client, socket)).flatMap(other -> nearer(first, other))
+        .onErrorResume(notHere -> Mono.just(first)).doOnCancel(first.client().connection()::end);
+  }
+
+  /// A limit of time from now on.
+  private record Deadline(@Nullable Scheduler timers, Duration limit, long beganMillis) {
+    Deadline(@Nullable Scheduler timers, Duration limit) {
+      this(timers, limit, timers == null ? 0 : timers.now(TimeUnit.MILLISECONDS));
+    }
+
+    /// What is left of it; all of it without timers.
+    Duration left() {
+      return timers == null ? limit : limit.minusMillis(timers.now(TimeUnit.MILLISECONDS) - beganMillis);
+    }
   }
 
   /// A socket of this host at which the node may be, if it was reached in another way.

@@ -72,7 +72,7 @@ public final class KvClient {
     this.space = made.space().id();
     this.arena = made.arena();
     this.welcome = welcome;
-    this.carriers = ClientCarriers.agreed(options.carriers(), welcome.carriers());
+    this.carriers = ClientCarriers.agreed(options.carriers(), connection.transport().peerProcess(), welcome.carriers());
     this.lookUps = new LookUps(connection, space, welcome.maxKeys(), connection.transport().loop());
     this.questions = new Questions(connection, space, lookUps);
     this.gets = new Gets(connection, carriers,
@@ -105,7 +105,7 @@ public final class KvClient {
   ///
   /// The node reports its addresses. Its socket's file proves that it is on this host, because it can be opened here,
   /// and so does the node behind it, which is this start of this node; no name counts. If one of these fails, the first
-  /// connection stays.
+  /// connection stays. [KvClientOptions#connectTimeout] limits both together.
   ///
   /// @param transports makes a client of a place
   public static Mono<Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports,
@@ -295,6 +295,11 @@ public final class KvClient {
       connection.end();
       return connection.onClose();
     });
+  }
+
+  /// Whether the connection stands, as far as this side knows.
+  public boolean isOpen() {
+    return !connection.rsocket().isDisposed();
   }
 
   /// Completes when the connection is gone, for any reason.

@@ -26,8 +26,8 @@ import reactor.core.scheduler.Scheduler;
 /// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
-/// @param connectTimeout how long a connection may take until it serves: names, socket, TLS, `hello` and a read ring;
-///     [KvClient#connectBest] makes up to two, one after the other
+/// @param connectTimeout how long connecting may take until the node serves: names, socket, TLS, `hello` and a read
+///     ring; [KvClient#connectBest] has as long for both of its connections
 /// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events
 ///     and blocks that are awaited, and four times as long for room for a put
 /// @param timers of these two limits; null for those of the transport, which transports of this module have: over
@@ -70,6 +70,12 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   /// What a connection is made with.
   public LinkTerms link() {
     return new LinkTerms(credentials, keepAlive, keepAliveTimeout, connectTimeout, answerTimeout, timers, streams);
+  }
+
+  /// These options with another listener.
+  public KvClientOptions withStreams(StreamListener listener) {
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        credentials, keepAlive, keepAliveTimeout, connectTimeout, answerTimeout, timers, carriers, ringSpin, listener);
   }
 
   /// What [#builder()] starts with.

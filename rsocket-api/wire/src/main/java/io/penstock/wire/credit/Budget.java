@@ -18,6 +18,12 @@ public interface Budget {
   /// Bytes that are not taken now.
   long free();
 
+  /// Takes bytes back from idle streams of other parties, so that this one could take `bytes`. False if that cannot
+  /// be, or if this party has some already.
+  default boolean reclaim(long bytes) {
+    return false;
+  }
+
   /// Bytes that a lane has given back so far; 0 of a budget that does not count them.
   default long returned() {
     return 0;

@@ -82,6 +82,11 @@ final class RateBudget implements Budget {
   }
 
   @Override
+  public boolean reclaim(long bytes) {
+    return budget.reclaim(bytes);
+  }
+
+  @Override
   public long returned() {
     return budget.returned();
   }

@@ -11,26 +11,34 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /// Ends a stream whose peer owes something and moves too little: when the time in which it owed, less the time that the
-/// bytes it moved take at [#LEAST_RATE], reaches the limit, or a shorter one while others wait for what the stream
-/// holds. So a peer that trickles has its stream for the limit and the time of its bytes, and no longer.
+/// bytes it moved take at [#LEAST_RATE], reaches the limit. So a peer that trickles has its stream for the limit and
+/// the time of its bytes, and no longer. While others wait for what the stream holds, [Reclaim] ends it earlier.
 ///
-/// Looks at most twice the limit late: one timer at a time, however much comes. Every call is a step of the stream's
-/// [Serial], and so is the timer's end.
+/// Looks at most a tenth of the limit late: one timer at a time, however much comes. Every call is a step of the
+/// stream's [Serial], and so is the timer's end.
 public final class SilenceLimit {
   /// Bytes a second that a peer must move while it owes.
   static final long LEAST_RATE = 32 << 10;
 
-  /// Maximum times for which a stream of the peer may stand still.
+  /// Maximum time for which a stream of the peer may stand still.
   ///
-  /// @param pressed time while others wait for resources that the stream holds
-  /// @param pressure whether others wait
-  /// @param timers clock of the limits
-  public record Rule(Duration limit, Duration pressed, BooleanSupplier pressure, Scheduler timers) {
+  /// @param timers clock of the limit
+  /// @param idle streams of the connection, for those who wait for what they hold
+  public record Rule(Duration limit, Scheduler timers, IdleStreams idle) {
     /// A stream that holds nothing for which others wait.
     public Rule(Duration limit, Scheduler timers) {
-      this(limit, limit, () -> false, timers);
+      this(limit, timers, new IdleStreams());
+    }
+
+    /// The rule for a stream that may stand still for `more` time than others.
+    public Rule plus(Duration more) {
+      return new Rule(limit.plus(more), timers, idle);
     }
   }
+
+  /// Maximum number of looks in the time of a limit.
+  private static final int LOOKS = 10;
+  private static final long NEVER = Long.MAX_VALUE;
 
   private final String what;
   private final Rule rule;
@@ -44,6 +52,10 @@ public final class SilenceLimit {
   private long movedBefore;
   /// Milliseconds in which the peer owed, less those that its bytes take.
   private double silent;
+  /// Time since which the stream stands still; read by those who wait for its bytes.
+  private volatile long stillSinceMillis = NEVER;
+  private boolean entered;
+  private boolean stopped;
 
   /// @param what debt of the peer, named in the error
   /// @param owed whether it owes anything now
@@ -59,33 +71,78 @@ public final class SilenceLimit {
   /// Watches from now on, until nothing is owed when the timer ends. To be called after each step that changes the
   /// debt.
   public void watch() {
-    count();
-    if (timer == null && owing) {
-      timer = rule.timers().schedule(() -> serial.run(this::look), rule.pressed().toMillis(), TimeUnit.MILLISECONDS);
+    if (stopped) {
+      return;
     }
+    count();
+    if (owing != entered) {
+      entered = owing;
+      if (owing) {
+        rule.idle().enter(this);
+      } else {
+        rule.idle().leave(this);
+      }
+    }
+    if (timer == null && owing) {
+      long limit = rule.limit().toMillis();
+      long left = Math.max(limit - (long) silent, Math.ceilDiv(limit, LOOKS));
+      timer = rule.timers().schedule(() -> serial.run(this::look), left, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /// Milliseconds for which the stream has stood still; 0 while its peer owes nothing.
+  long silentMillis(long nowMillis) {
+    long since = stillSinceMillis;
+    return since == NEVER ? 0 : Math.max(0, nowMillis - since);
+  }
+
+  /// Ends the stream, if it has stood still for `leastMillis` even now: others wait for what it holds. Safe from any
+  /// thread.
+  ///
+  /// @param ends runs if the stream ends
+  void giveWay(long leastMillis, Runnable ends) {
+    stillSinceMillis = NEVER; // a thread that runs steps of the stream ends it soon
+    serial.run(() -> {
+      count();
+      if (owing && !stopped && silent >= leastMillis) {
+        ends.run();
+        throw new AwaitTimeoutException(what + " while others wait for the room of the stream,",
+            Duration.ofMillis((long) silent)); // fails the stream
+      }
+    });
   }
 
   private void count() {
     long now = rule.timers().now(TimeUnit.MILLISECONDS);
     long bytes = moved.getAsLong();
     double paid = (bytes - movedBefore) * 1000.0 / LEAST_RATE;
+    if (bytes > movedBefore) {
+      rule.idle().moved();
+    }
     silent = Math.max(0, silent + (owing ? now - sinceMillis : 0) - paid);
     owing = owed.getAsBoolean();
     sinceMillis = now;
     movedBefore = bytes;
+    stillSinceMillis = owing ? now - (long) silent : NEVER;
   }
 
   private void look() {
     timer = null;
     count();
-    Duration most = rule.pressure().getAsBoolean() ? rule.pressed() : rule.limit();
-    if (owing && silent >= most.toMillis()) {
+    if (owing && silent >= rule.limit().toMillis()) {
       throw new AwaitTimeoutException(what, Duration.ofMillis((long) silent)); // fails the stream
     }
     watch();
   }
 
+  /// Ends the watch for good.
   public void stop() {
+    stopped = true;
+    stillSinceMillis = NEVER;
+    if (entered) {
+      entered = false;
+      rule.idle().leave(this);
+    }
     if (timer != null) {
       timer.dispose();
       timer = null;

@@ -2,31 +2,44 @@ package io.penstock.wire.protocol;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufOutputStream;
+import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TSFBuilder;
 import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.TokenStreamFactory.Feature;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.dataformat.cbor.CBORFactory;
 
 /// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more. A field of another
 /// type is refused, whatever it could be converted to. Missing numbers are refused, but for those that may be null.
+///
+/// Reading takes time linear in the bytes of a message: the structure of CBOR is checked first, and no table of names
+/// outlives a message, which hostile names could fill.
 public enum ControlCodec {
-  CBOR("application/cbor", new CBORFactory()),
-  JSON("application/json", new JsonFactory());
+  CBOR("application/cbor", CBORFactory.builder()),
+  JSON("application/json", JsonFactory.builder());
+
+  /// Maximum number of items of a request: names, values, lists and maps. Keys count as one, packed as they are; the
+  /// description of a model with a thousand layers takes a quarter.
+  static final int REQUEST_ITEMS = 4096;
 
   private final String mimeType;
-  private final TokenStreamFactory tokens;
+  private final TokenStreamFactory requests;
+  private final TokenStreamFactory answers;
 
-  ControlCodec(String mimeType, TokenStreamFactory tokens) {
+  ControlCodec(String mimeType, TSFBuilder<?, ?> tokens) {
     this.mimeType = mimeType;
-    this.tokens = tokens;
+    tokens.disable(Feature.CANONICALIZE_PROPERTY_NAMES);
+    StreamReadConstraints.Builder bounds = StreamReadConstraints.builder().maxNestingDepth(CborStructure.DEEPEST);
+    this.answers = tokens.streamReadConstraints(bounds.build()).build();
+    this.requests = tokens.streamReadConstraints(bounds.maxTokenCount(REQUEST_ITEMS).build()).build();
   }
 
   public String mimeType() {
@@ -51,7 +64,7 @@ public enum ControlCodec {
     }
     ByteBuf bytes = allocator.buffer();
     try (OutputStream out = new ByteBufOutputStream(bytes);
-        JsonGenerator generator = tokens.createGenerator(ObjectWriteContext.empty(), out)) {
+        JsonGenerator generator = answers.createGenerator(ObjectWriteContext.empty(), out)) {
       new MessageWriter(generator, false).write(message);
     } catch (IOException | RuntimeException e) {
       bytes.release();
@@ -67,13 +80,27 @@ public enum ControlCodec {
   ///
   /// @throws WireFormatException that names the unreadable field
   public <T> T decode(ByteBuf bytes, Class<T> type) {
+    return decode(bytes, type, answers, Integer.MAX_VALUE);
+  }
+
+  /// Reads a request, whose sender may be a stranger; `bytes` stays the caller's.
+  ///
+  /// @throws WireFormatException that names the unreadable field, also for more than [#REQUEST_ITEMS] items
+  public <T> T decodeRequest(ByteBuf bytes, Class<T> type) {
+    return decode(bytes, type, requests, REQUEST_ITEMS);
+  }
+
+  private <T> T decode(ByteBuf bytes, Class<T> type, TokenStreamFactory tokens, int mostItems) {
     T quick = this == CBOR ? QuickCbor.read(bytes, type) : null;
     if (quick != null) {
       return quick;
     }
+    byte[] in = ByteBufUtil.getBytes(bytes);
+    if (this == CBOR) {
+      CborStructure.require(in, mostItems);
+    }
     String unread = "message";
-    try (InputStream in = new ByteBufInputStream(bytes.duplicate());
-        JsonParser parser = tokens.createParser(ObjectReadContext.empty(), in)) {
+    try (JsonParser parser = tokens.createParser(ObjectReadContext.empty(), in)) {
       MessageReader reader = new MessageReader(parser, this == CBOR);
       try {
         T message = reader.message(type);
@@ -85,7 +112,7 @@ public enum ControlCodec {
       }
     } catch (WireFormatException e) {
       throw e;
-    } catch (IOException | RuntimeException e) { // a parser that stumbles over hostile bytes is no failure of ours
+    } catch (RuntimeException e) { // a parser that stumbles over hostile bytes is no failure of ours
       throw unreadable(unread);
     }
     throw unreadable(unread);

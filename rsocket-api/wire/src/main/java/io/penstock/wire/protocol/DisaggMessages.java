@@ -6,6 +6,7 @@ import static io.penstock.wire.protocol.Fields.present;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.check.Checks;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
@@ -48,6 +49,8 @@ public final class DisaggMessages {
     String told = present(field, name);
     if (told.isBlank() || told.length() > LONGEST_NAME) {
       throw WireFormatException.request(field, "1 to " + LONGEST_NAME + " characters", told.length());
+    } else if (!told.codePoints().allMatch(Checks::isPrintable)) {
+      throw WireFormatException.request(field, "of printable characters", "of others");
     }
     return told;
   }
@@ -113,8 +116,37 @@ public final class DisaggMessages {
     }
   }
 
+  /// Claim of a rank for the next start of its process.
+  ///
+  /// @param least generation that is not below it; null for any
+  /// @param secret by which the registry knows the owner of the rank; it needs none from a user
+  @OmitsNulls
+  public record ClaimRequest(String instance, int rank, @Nullable Long least, byte @Nullable [] secret) {
+    public ClaimRequest {
+      name("instance", instance);
+      if (least != null && least < 0) {
+        throw WireFormatException.request("least", ">= 0", least);
+      }
+    }
+
+    public RankId rankId() {
+      return valid("rank", () -> new RankId(instance, rank));
+    }
+
+    public long leastOrAny() {
+      return least == null ? 0 : least;
+    }
+  }
+
+  /// @param generation in which the rank is to register
+  public record ClaimReply(long generation) {}
+
   /// Registration of a rank: its description and its address.
-  public record RegisterRequest(String side, Who who, int version, Shape manifest, String host, int port) {
+  ///
+  /// @param secret as in [ClaimRequest]
+  @OmitsNulls
+  public record RegisterRequest(String side, Who who, int version, Shape manifest, String host, int port,
+      byte @Nullable [] secret) {
     public RegisterRequest {
       present("side", side);
       present("who", who);
@@ -122,9 +154,9 @@ public final class DisaggMessages {
       name("host", host);
     }
 
-    public static RegisterRequest of(Registration registration) {
+    public static RegisterRequest of(Registration registration, byte @Nullable [] secret) {
       return new RegisterRequest(registration.side().name(), Who.of(registration.who()), registration.version(),
-          Shape.of(registration.manifest()), registration.endpoint().host(), registration.endpoint().port());
+          Shape.of(registration.manifest()), registration.endpoint().host(), registration.endpoint().port(), secret);
     }
 
     public Registration registration() {
@@ -154,8 +186,9 @@ public final class DisaggMessages {
   }
 
   /// @param leaving whether the rank ends
+  /// @param secret as in [ClaimRequest]
   @OmitsNulls
-  public record HeartbeatRequest(Who who, @Nullable Boolean leaving) {
+  public record HeartbeatRequest(Who who, @Nullable Boolean leaving, byte @Nullable [] secret) {
     public HeartbeatRequest {
       present("who", who);
     }

@@ -43,7 +43,9 @@ public enum ErrorCode {
   /// No room became free for blocks in time.
   ROOM_TIMEOUT(0x2008, -200),
   /// The connection has asked too often.
-  RATE_LIMITED(0x2009, -1010);
+  RATE_LIMITED(0x2009, -1010),
+  /// A rank has another owner, who lives.
+  RANK_TAKEN(0x200A, -1603);
 
   private static final int TRANSIENT_BIT = 0x2000;
   private final int code;

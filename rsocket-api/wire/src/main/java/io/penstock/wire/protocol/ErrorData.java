@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -113,13 +114,18 @@ final class ErrorData {
     if (written.length() > LONGEST_WRITTEN) {
       return null;
     }
-    try (JsonParser in = CBOR.createParser(ObjectReadContext.empty(), Base64.getDecoder().decode(written))) {
+    try (JsonParser in = CBOR.createParser(ObjectReadContext.empty(), whole(Base64.getDecoder().decode(written)))) {
       return in.nextToken() == JsonToken.START_OBJECT && value(in) instanceof Map<?, ?> map && in.nextToken() == null
           ? new ErrorData(named(map))
           : null;
     } catch (RuntimeException e) { // no base64, no CBOR, a map beyond its bounds, or bytes on which the parser stumbles
       return null;
     }
+  }
+
+  private static byte[] whole(byte[] map) {
+    CborStructure.require(map, LONGEST_WRITTEN);
+    return map;
   }
 
   private static Map<String, @Nullable Object> named(Map<?, ?> map) {
@@ -197,7 +203,7 @@ final class ErrorData {
       for (Object plane : list) {
         planes.add(shape(Fields.present("plane", plane)).plane());
       }
-    } catch (WireFormatException | IllegalArgumentException e) { // a newer node's kinds and types
+    } catch (WireFormatException | IllegalArgumentException | JacksonException e) { // a newer node's kinds and types
       return null;
     }
     return List.copyOf(planes);

@@ -225,10 +225,15 @@ public final class Handshake {
     public void requireFits(CacheSpace mine) {
       CacheSpace.Difference difference = space == null ? null : space.difference(mine);
       if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + field(difference), difference.here(),
             difference.there());
       }
     }
+  }
+
+  /// Where a [Space] has the value that differs: it has no part for the layout.
+  public static String field(CacheSpace.Difference difference) {
+    return difference.field().replaceFirst("^layout\\.", "");
   }
 
   /// Another address of the node.
@@ -261,17 +266,19 @@ public final class Handshake {
   /// @param host equal for nodes and clients of one host; null if the node does not report it
   /// @param endpoints addresses for this client, the preferred one first; null if the node does not report them
   /// @param features other abilities of the node; null for none, as from a node of protocol version 1.0
+  /// @param rankGeneration generation of the node as a registered rank; null if it is none, or has one generation alone
   @OmitsNulls
   public record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
       int windowBlocks,
       int maxKeys,
       @Nullable Long capacityBlocks, @Nullable Long generation, @Nullable List<CarrierOffer> carriers,
-      @Nullable String host, @Nullable List<Place> endpoints, @Nullable List<String> features) {
+      @Nullable String host, @Nullable List<Place> endpoints, @Nullable List<String> features,
+      @Nullable Long rankGeneration) {
     public Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
         int windowBlocks,
         int maxKeys, @Nullable Long capacityBlocks, @Nullable Long generation) {
       this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null,
-          null, null, null);
+          null, null, null, null);
     }
 
     public Welcome {
@@ -317,7 +324,7 @@ public final class Handshake {
       }
       CacheSpace.Difference difference = space.viewDifference(mine);
       if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space." + difference.field(),
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space." + field(difference),
             difference.here(), difference.there());
       }
       return space.with(mine.tenantSalt());

@@ -45,6 +45,8 @@ public final class Routes {
   /// Brings a notification.
   public static final String NOTIFY = PREFIX + "notify";
 
+  /// Claims a rank, in its next generation.
+  public static final String CLAIM = PREFIX + "claim";
   /// Registers a rank with its description and address.
   public static final String REGISTER = PREFIX + "register";
   /// A rank says that it lives, or that it ends.
@@ -58,7 +60,7 @@ public final class Routes {
   /// Carries a signal of a receiving rank to a prefill rank.
   public static final String SIGNAL = PREFIX + "signal";
   static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
+      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
 
   private Routes() {}
 
@@ -67,7 +69,7 @@ public final class Routes {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
         Role.READER;
-      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
+      case PUT, PIN, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

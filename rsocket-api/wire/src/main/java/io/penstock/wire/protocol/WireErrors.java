@@ -5,6 +5,7 @@ import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.operator.Failures;
 import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierClosedException;
@@ -46,9 +47,22 @@ public final class WireErrors {
       return first;
     }
     ErrorCode code = codeOf(first);
+    if (stated(first) == null) {
+      LOG.warn("the request failed by a mistake of the node", first);
+    }
     ErrorData data = dataOf(first).with("store", code.store());
-    String sentence = sentence(first.getMessage() == null ? "the node failed" : first.getMessage());
+    String sentence = isMistake(first) || first.getMessage() == null
+        ? "the request failed by a mistake of the node"
+        : sentence(first.getMessage());
     return new ToldException(code, sentence, data);
+  }
+
+  /// Whether nothing but a mistake in the code of the node throws `error`: its message names classes, and is for the
+  /// log
+  /// of the node alone.
+  private static boolean isMistake(Throwable error) {
+    return !(error instanceof KvException || error instanceof IllegalArgumentException || error instanceof IOException
+        || error instanceof CancellationException || error instanceof RejectedExecutionException);
   }
 
   /// An error that [#toWire] made, with its values in JSON: for a peer whose control messages are JSON. Any other error
@@ -104,13 +118,22 @@ public final class WireErrors {
         ErrorData.none().with("what", e.what()).with("wanted", e.wanted()).with("most", e.most());
       case RateLimitedException e ->
         ErrorData.none().with("most", e.most()).with("nanos", e.retryAfter().toNanos());
+      case RankTakenException e ->
+        ErrorData.none().with("rank", e.rank()).with("millis", e.silence().toMillis());
       case RoomTimeoutException e -> ErrorData.none().with("place", e.place()).with("wanted", e.wanted())
           .with("free", e.free()).with("millis", e.timeout().toMillis());
       default -> ErrorData.none();
     };
   }
 
+  /// Code of an error; [ErrorCode#PERMANENT] for one that no caller expects.
   public static ErrorCode codeOf(Throwable error) {
+    ErrorCode stated = stated(error);
+    return stated == null ? ErrorCode.PERMANENT : stated;
+  }
+
+  /// Code of an error that its thrower meant for a caller; null for any other.
+  private static @Nullable ErrorCode stated(Throwable error) {
     return switch (error) {
       case RemotePermanentException e -> known(e.code(), ErrorCode.PERMANENT);
       case RemoteTransientException e -> known(e.code(), ErrorCode.TRANSIENT);
@@ -127,16 +150,14 @@ public final class WireErrors {
       case HoldLimitException e -> ErrorCode.HOLD_LIMIT;
       case RoomTimeoutException e -> ErrorCode.ROOM_TIMEOUT;
       case RateLimitedException e -> ErrorCode.RATE_LIMITED;
+      case RankTakenException e -> ErrorCode.RANK_TAKEN;
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
-      default -> {
-        LOG.warn("the request failed by a mistake of the node", error);
-        yield ErrorCode.PERMANENT;
-      }
+      default -> null;
     };
   }
 
@@ -145,7 +166,8 @@ public final class WireErrors {
     return known == null ? other : known;
   }
 
-  /// Error for the caller.
+  /// Error for the caller, of a failure that RSocket or its transport signalled: not of one that code of a user threw,
+  /// whose type says nothing about the connection.
   ///
   /// @param peer named when the connection is the problem
   public static Throwable fromWire(Throwable failure, String peer) {
@@ -159,16 +181,8 @@ public final class WireErrors {
       case IOException e -> new ConnectionLostException(peer, e);
       case IllegalStateException e when Exceptions.isOverflow(e) ->
         WireFormatException.slice("count", "<= the slices requested", "more");
-      case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
-      case IllegalArgumentException e when isOfRSocket(e) -> new ConnectionLostException(peer, e);
       default -> Failures.passable(error);
     };
-  }
-
-  /// Whether RSocket's reader of frames threw it: over a frame of unknown type, or an error without a code.
-  private static boolean isOfRSocket(Throwable error) {
-    StackTraceElement[] stack = error.getStackTrace();
-    return stack.length > 0 && stack[0].getClassName().startsWith("io.rsocket.");
   }
 
   /// Error in `text` of the peer: a sentence, and behind a mark its values, if the peer sends any.
@@ -213,6 +227,8 @@ public final class WireErrors {
           Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case RATE_LIMITED -> new RateLimitedException(data.number("most", 0, Long.MAX_VALUE),
           Duration.ofNanos(data.number("nanos", 0, Long.MAX_VALUE)));
+      case RANK_TAKEN ->
+        new RankTakenException(data.text("rank"), Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);

@@ -196,7 +196,7 @@ public sealed interface WireFailure
       return code;
     }
 
-    /// The field that broke a rule, such as `space.layout.tokens`; null if the peer named none.
+    /// The field that broke a rule, such as `space.tokens`; null if the peer named none.
     public @Nullable String field() {
       return field;
     }

@@ -11,6 +11,7 @@ import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
 import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
 import java.util.Map;
@@ -60,7 +61,8 @@ public final class RankViews {
     }
   }
 
-  /// @param places where a rank listens, as a registry knows it; empty if it is gone
+  /// @param places where a rank listens, as a registry knows it; empty if the registry does not know it at the moment,
+  ///     a permanent failure if it is gone for good
   /// @param budget limits the bytes in flight of all connections
   /// @param gone hears of a rank whose process is gone, such as
   ///     [io.penstock.disagg.request.DecodeConnector#gone(Incarnation)]
@@ -83,8 +85,8 @@ public final class RankViews {
   /// The connection to `rank`.
   ///
   /// @param space of the blocks here, as at [RemoteViews#connect]
-  /// @return cold; signals [RemotePermanentException] if this start of the rank is gone, and a transient failure if it
-  ///     cannot be reached for as long as the patience
+  /// @return cold; signals [RemotePermanentException] if another start of the rank answers, and a transient failure if
+  ///     it is not known, or cannot be reached, for as long as the patience
   public Mono<RemoteViews> of(Incarnation rank, CacheSpace space) {
     return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), Kept::new).views);
   }
@@ -112,7 +114,7 @@ public final class RankViews {
   }
 
   private Mono<RemoteViews> connected(Place place, Kept kept) {
-    return Mono.defer(() -> places.apply(place.rank())).switchIfEmpty(Mono.error(() -> isGone(place.rank())))
+    return Mono.defer(() -> places.apply(place.rank())).switchIfEmpty(Mono.error(() -> isUnknown(place.rank())))
         .flatMap(transport -> RemoteViews.connect(transport, options, place.space(), budget))
         .flatMap(views -> {
           if (views.generation() != place.rank().generation()) {
@@ -122,6 +124,12 @@ public final class RankViews {
           watch(views.onClose(), () -> lost(place, kept, views), failed -> {});
           return watches.isDisposed() ? views.close().then(Mono.error(isGone(place.rank()))) : Mono.just(views);
         });
+  }
+
+  /// A registry that has just started, or a rank that stood still, knows better soon.
+  static RemoteTransientException isUnknown(Incarnation rank) {
+    return new RemoteTransientException(ErrorCode.TRANSIENT.code(),
+        "rank " + rank + " must be registered (is not known at the moment)");
   }
 
   private static RemotePermanentException isGone(Incarnation rank) {

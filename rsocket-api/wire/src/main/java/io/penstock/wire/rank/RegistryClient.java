@@ -4,9 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
 import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.operator.InTurn;
+import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;
@@ -14,19 +17,28 @@ import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
 import io.rsocket.transport.ClientTransport;
+import java.net.SocketAddress;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
-/// A registry of ranks in another process, over connections that are opened again when they are lost. Safe from any
+/// A registry of ranks in another process, over connections that are opened again when they are lost. Its ranks belong
+/// to the user of the connection, or, where the registry has no users, to the secret of this client. Safe from any
 /// thread.
 public final class RegistryClient {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
@@ -37,19 +49,29 @@ public final class RegistryClient {
   private final Lane<NodeConnection> lane;
   private final Scheduler timers;
   private final RandomGenerator random;
+  private final RankSecret secret;
 
-  private RegistryClient(Lane<NodeConnection> lane, Scheduler timers, RandomGenerator random) {
+  private RegistryClient(Lane<NodeConnection> lane, RankSecret secret, Scheduler timers, RandomGenerator random) {
     this.lane = lane;
+    this.secret = requireNonNull(secret, "secret");
     this.timers = requireNonNull(timers, "timers");
     this.random = requireNonNull(random, "random");
   }
 
+  /// A client with a secret of its own.
+  ///
   /// @param transport to the node that keeps the registry
   /// @param timers for heartbeats, pauses and idle connections; never used for work
   /// @param random of the jitter
   public static RegistryClient of(ClientTransport transport, KvClientOptions options, KvPeerOptions connections,
       Scheduler timers, RandomGenerator random) {
-    return new RegistryClient(lane(transport, "the registry", options, connections, timers, random), timers, random);
+    return new RegistryClient(lane(transport, "the registry", options, connections, timers, random),
+        RankSecret.random(new SecureRandom()), timers, random);
+  }
+
+  /// A client over the connections of this one whose ranks belong to another secret.
+  public RegistryClient withSecret(RankSecret other) {
+    return new RegistryClient(lane, other, timers, random);
   }
 
   static Lane<NodeConnection> lane(ClientTransport transport, String peer, KvClientOptions options,
@@ -64,35 +86,126 @@ public final class RegistryClient {
     return lane.with(work).next();
   }
 
+  /// Claims a rank, in the generation behind the last one that the registry knows. The rank registers next.
+  ///
+  /// @param least the generation is at least that
+  /// @return cold; signals [RankTakenException] if the rank has another owner, who lives
+  public Mono<Long> claim(RankId rank, long least) {
+    return with(node -> node.ask(Routes.CLAIM,
+        new DisaggMessages.ClaimRequest(rank.instance(), rank.rank(), least, secret.bytes()),
+        DisaggMessages.ClaimReply.class)).map(DisaggMessages.ClaimReply::generation);
+  }
+
   /// Registers a rank, once.
   ///
   /// @return cold; signals why the registry refused the rank, or could not be reached
   public Mono<InstanceView> register(Registration registration) {
+    return register(place -> registration);
+  }
+
+  /// Registers a rank, once.
+  ///
+  /// @param registration that the rank gives, for the place of the registry that the connection shows; the place is
+  ///     null for a connection that is none of the internet
+  public Mono<InstanceView> register(Function<@Nullable SocketAddress, Registration> registration) {
     return registered(registration).map(reply -> reply.instance().view());
   }
 
-  private Mono<DisaggMessages.RegisterReply> registered(Registration registration) {
-    return with(node -> node.ask(Routes.REGISTER, DisaggMessages.RegisterRequest.of(registration),
+  private Mono<DisaggMessages.RegisterReply> registered(Function<@Nullable SocketAddress, Registration> registration) {
+    return with(node -> node.ask(Routes.REGISTER,
+        DisaggMessages.RegisterRequest.of(registration.apply(node.transport().remote()), secret.bytes()),
         DisaggMessages.RegisterReply.class));
   }
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
-  /// them, and registers it again when the registry has forgotten it. A transient failure is followed by another
-  /// attempt after a pause that doubles from 1 s to 30 s, with jitter.
+  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it. A
+  /// transient failure is followed by another attempt after a pause that doubles from 1 s to 30 s, with jitter; a rank
+  /// of another owner is asked for until that owner has been heard for twice the silence after which the rank is free.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
+    return stay(registration.who(), place -> registration, lost -> {});
+  }
+
+  /// Keeps a rank registered, as [#stay(Registration)] does, with what it says at each registration: a registry that
+  /// moved may reach it elsewhere.
+  ///
+  /// @param registration for the place of the registry that the connection shows, see [#register(Function)]
+  /// @param lost receives each transient failure, which another attempt follows
+  public Flux<InstanceView> stay(Incarnation who, Function<@Nullable SocketAddress, Registration> registration,
+      Consumer<TransientKvException> lost) {
     return Flux.defer(() -> {
-      AtomicInteger failures = new AtomicInteger();
-      return Flux.defer(() -> registered(registration).doOnNext(reply -> failures.set(0))
-          .flatMapMany(reply -> beats(registration.who(), reply)))
-          .onErrorResume(TransientKvException.class, lost -> pause(failures.getAndIncrement()))
+      Attempts attempts = new Attempts();
+      return Flux.defer(() -> registered(registration).doOnNext(reply -> attempts.succeeded())
+          .flatMapMany(reply -> beats(who, reply)))
+          .doOnError(TransientKvException.class, lost)
+          .onErrorResume(TransientKvException.class, attempts::pause)
           .repeat();
     });
   }
 
+  /// Claims a rank and keeps it registered, until this is cancelled; tries again as [#stay(Registration)] does.
+  ///
+  /// @param registration of the rank in the generation that was claimed
+  public Flux<InstanceView> stay(RankId rank, long least, LongFunction<Registration> registration) {
+    return stay(rank, least, (generation, place) -> registration.apply(generation), lost -> {});
+  }
+
+  /// Claims a rank and keeps it registered, with what it says at each registration in the generation that was claimed.
+  ///
+  /// @param lost receives each transient failure, which another attempt follows
+  public Flux<InstanceView> stay(RankId rank, long least,
+      BiFunction<Long, @Nullable SocketAddress, Registration> registration, Consumer<TransientKvException> lost) {
+    return Flux.defer(() -> {
+      Attempts attempts = new Attempts();
+      return Flux.defer(() -> claim(rank, least)).doOnError(TransientKvException.class, lost)
+          .onErrorResume(TransientKvException.class, attempts::pause).repeat().take(1)
+          .concatMap(generation -> stay(rank.since(generation), place -> registration.apply(generation, place), lost),
+              1);
+    });
+  }
+
+  /// Tries `attempt` again each second while the rank has another owner: for twice the silence after which it is free.
+  ///
+  /// @return cold; signals the [RankTakenException] if the owner lives on, and other failures at once
+  public <T> Mono<T> whileTaken(Mono<T> attempt) {
+    return Mono.defer(() -> {
+      Attempts attempts = new Attempts();
+      return attempt.retryWhen(Retry.withThrowable(failures -> failures.concatMap(
+          failure -> failure instanceof RankTakenException taken
+              ? attempts.pause(taken).thenReturn(taken)
+              : Mono.error(failure),
+          1)));
+    });
+  }
+
+  /// Failures since the last success, and the pauses behind them.
+  private final class Attempts {
+    private static final long NOT_TAKEN = Long.MIN_VALUE;
+    /// Silences for which a rank of another owner is asked for.
+    private static final int PATIENCE = 2;
+
+    private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicLong takenSince = new AtomicLong(NOT_TAKEN);
+
+    void succeeded() {
+      failures.set(0);
+      takenSince.set(NOT_TAKEN);
+    }
+
+    <T> Mono<T> pause(TransientKvException failure) {
+      if (!(failure instanceof RankTakenException taken)) {
+        return RegistryClient.this.pause(failures.getAndIncrement());
+      }
+      long now = timers.now(TimeUnit.MILLISECONDS);
+      long since = takenSince.updateAndGet(before -> before == NOT_TAKEN ? now : before);
+      boolean lives = (now - since) / PATIENCE > taken.silence().toMillis();
+      return lives ? Mono.error(taken) : RegistryClient.this.pause(0);
+    }
+  }
+
   private Flux<InstanceView> beats(Incarnation who, DisaggMessages.RegisterReply reply) {
-    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), timers).onBackpressureDrop()
+    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop()
         .concatMap(tick -> beat(who, false), 1).takeWhile(known -> known).flatMap(known -> Flux.empty());
     return InTurn.of(Flux.just(reply.instance().view()), living);
   }
@@ -167,14 +280,14 @@ public final class RegistryClient {
 
   /// Reports to the registry that a rank ends.
   ///
-  /// @return cold; true if it was registered
+  /// @return cold; true if it was registered; signals [RankTakenException] if it has another owner
   public Mono<Boolean> leave(Incarnation who) {
     return beat(who, true);
   }
 
   private Mono<Boolean> beat(Incarnation who, boolean leaving) {
     return with(node -> node.ask(Routes.HEARTBEAT,
-        new DisaggMessages.HeartbeatRequest(DisaggMessages.Who.of(who), leaving ? true : null),
+        new DisaggMessages.HeartbeatRequest(DisaggMessages.Who.of(who), leaving ? true : null, secret.bytes()),
         DisaggMessages.HeartbeatReply.class)).map(DisaggMessages.HeartbeatReply::known);
   }
 }

@@ -90,9 +90,13 @@ public final class RemoteViews implements ViewSource {
     return welcome.node();
   }
 
-  /// Number of this start of the node; 0 if the node does not report it.
+  /// Generation of the node as a rank, else the number of this start of it; 0 if it reports neither.
   @Override
   public long generation() {
+    Long rank = welcome.rankGeneration();
+    if (rank != null) {
+      return rank;
+    }
     return welcome.generation() == null ? 0 : welcome.generation();
   }
 

@@ -11,9 +11,7 @@ import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
-import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Routes;
-import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.rsocket.transport.ClientTransport;
 import java.util.Map;
 import java.util.Set;
@@ -34,7 +32,8 @@ public final class WireSignals implements PeerSignals {
   private final RandomGenerator random;
   private final Map<Incarnation, Lane<NodeConnection>> lanes = new ConcurrentHashMap<>();
 
-  /// @param places where a rank listens, as a registry knows it; empty if it is gone
+  /// @param places where a rank listens, as a registry knows it; empty if the registry does not know it at the moment,
+  ///     a permanent failure if it is gone for good
   /// @param timers for back-off and idle connections; never used for work
   /// @param random of the jitter
   public WireSignals(Function<Incarnation, Mono<ClientTransport>> places, KvClientOptions options,
@@ -59,8 +58,7 @@ public final class WireSignals implements PeerSignals {
         ? Mono.just(known)
         : places.apply(to)
             .map(transport -> lane(to, transport))
-            .switchIfEmpty(Mono.error(() -> new RemotePermanentException(ErrorCode.PERMANENT.code(),
-                "rank " + to + " must be registered (is gone)")));
+            .switchIfEmpty(Mono.error(() -> RankViews.isUnknown(to)));
   }
 
   /// Forgets earlier starts of the rank: their processes are gone.

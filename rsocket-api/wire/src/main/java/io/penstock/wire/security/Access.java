@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
 import io.rsocket.exceptions.RejectedSetupException;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -43,7 +44,7 @@ public final class Access {
   /// Users who show credentials.
   ///
   /// @param users asked at each SETUP
-  /// @param rules asked at each request
+  /// @param rules asked at each request, and every second for the work that runs
   public static Access of(Supplier<UserFile> users, Supplier<AccessRules> rules) {
     return new Access(users, rules, false);
   }
@@ -53,7 +54,12 @@ public final class Access {
     return open;
   }
 
-  /// The credentials of one SETUP, to be compared.
+  /// The users and rules in effect; equal as long as neither changes.
+  public Object inEffect() {
+    return open ? List.of() : List.of(users.get(), rules.get());
+  }
+
+  /// The credentials of one SETUP, or of one request over HTTP, to be compared.
   public final class Attempt {
     private final UserFile known;
     private final Credentials shown;
@@ -76,12 +82,11 @@ public final class Access {
     ///
     /// @throws RejectedSetupException if the credentials are of none
     public Caller caller() {
-      String user =
-          known.user(shown).orElseThrow(() -> refused(OTHERS, source));
+      UserFile.Line line = known.line(shown).orElseThrow(() -> refused(OTHERS, source));
       if (!proven) {
         attempts.succeeded(source);
       }
-      return new Caller(user, rules);
+      return new Caller(line, users, rules);
     }
   }
 
@@ -100,7 +105,14 @@ public final class Access {
     if (read.isEmpty()) {
       throw refused(UNREADABLE, source);
     }
-    Credentials shown = read.get();
+    return begin(read.get(), source, nowMillis);
+  }
+
+  /// Counts the attempt to show `shown`.
+  ///
+  /// @param source equal for connections of one peer
+  /// @throws RejectedSetupException if these are none, or the address has failed too often
+  public Attempt begin(Credentials shown, Object source, long nowMillis) {
     if (shown instanceof Credentials.None) {
       throw refused(NONE, source);
     }
@@ -112,9 +124,8 @@ public final class Access {
     return new Attempt(known, shown, source, proven);
   }
 
-  /// @param why is a kind of line in the log
   private static RejectedSetupException refused(String why, Object source) {
-    LOG.warn("a client was refused: " + why + "; from {}", source);
+    LOG.warn("a client was refused: {}; from {}", why, source);
     return new RejectedSetupException(why);
   }
 }

@@ -8,6 +8,8 @@ import io.rsocket.metadata.AuthMetadataCodec;
 import io.rsocket.metadata.CompositeMetadata;
 import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.Optional;
 
 /// Credentials of a client at SETUP, as RSocket's authentication metadata. Its text never has a secret in it.
@@ -36,10 +38,18 @@ public abstract sealed class Credentials {
   /// The metadata of a SETUP.
   public abstract ByteBuf metadata(ByteBufAllocator alloc);
 
+  /// The value of the header `Authorization` of a request over HTTP; empty for no credentials.
+  public abstract String authorization();
+
   static final class None extends Credentials {
     @Override
     public ByteBuf metadata(ByteBufAllocator alloc) {
       return Unpooled.EMPTY_BUFFER;
+    }
+
+    @Override
+    public String authorization() {
+      return "";
     }
 
     @Override
@@ -63,6 +73,12 @@ public abstract sealed class Credentials {
     }
 
     @Override
+    public String authorization() {
+      String pair = user + ":" + new String(password);
+      return "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Override
     public String toString() {
       return "a password of " + user;
     }
@@ -78,6 +94,11 @@ public abstract sealed class Credentials {
     @Override
     public ByteBuf metadata(ByteBufAllocator alloc) {
       return composite(alloc, AuthMetadataCodec.encodeBearerMetadata(alloc, token));
+    }
+
+    @Override
+    public String authorization() {
+      return "Bearer " + new String(token);
     }
 
     @Override

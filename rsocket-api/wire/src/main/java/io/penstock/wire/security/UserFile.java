@@ -9,15 +9,18 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
 
 /// The users of a node, a line each: a name, `:`, and the [SecretHash] of a password or a token. A user may have
 /// several lines, so that an old secret can stay valid together with a new one. Empty lines and lines with `#` in front
@@ -26,15 +29,26 @@ public final class UserFile {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._@-]{1,64}");
   private static final int TOKEN_BYTES = 32;
 
-  /// @param secret of one line
-  private record Line(String user, SecretHash secret) {}
+  /// One line.
+  record Line(String user, SecretHash secret) {
+    /// As the file has it.
+    String text() {
+      return user + ":" + secret;
+    }
+  }
+
+  /// A password that was compared and was right.
+  ///
+  /// @param mark stands for the password
+  private record Proven(byte[] mark, Line line) {}
 
   private static final String MARK = "HmacSHA256";
 
   private final Map<String, List<SecretHash.Password>> passwords = new HashMap<>();
-  private final Map<SecretHash.Token, String> tokens = new LinkedHashMap<>();
+  private final Map<SecretHash.Token, Line> tokens = new LinkedHashMap<>();
+  private final Set<String> texts = new HashSet<>();
   /// The last right password of each user.
-  private final Map<String, byte[]> proven = new ConcurrentHashMap<>();
+  private final Map<String, Proven> proven = new ConcurrentHashMap<>();
   private final byte[] markKey = new byte[TOKEN_BYTES];
   /// Compared if no user has the name, so that the time reveals nothing.
   private final SecretHash.Password other;
@@ -42,12 +56,13 @@ public final class UserFile {
   private UserFile(List<Line> lines) {
     SecretHash.Password any = null;
     for (Line line : lines) {
+      texts.add(line.text());
       switch (line.secret()) {
         case SecretHash.Password password -> {
           passwords.computeIfAbsent(line.user(), user -> new ArrayList<>(1)).add(password);
           any = password;
         }
-        case SecretHash.Token token -> tokens.put(token, line.user());
+        case SecretHash.Token token -> tokens.put(token, line);
       }
     }
     new SecureRandom().nextBytes(markKey);
@@ -113,38 +128,46 @@ public final class UserFile {
     return HexFormat.of().formatHex(bytes).toCharArray();
   }
 
-  /// The user of `shown`; empty if there is none. Takes time for a password that is not proven.
-  Optional<String> user(Credentials shown) {
+  /// The line whose secret `shown` is; empty if there is none. Takes time for a password that is not proven.
+  Optional<Line> line(Credentials shown) {
     return switch (shown) {
       case Credentials.None none -> Optional.empty();
       case Credentials.Bearer bearer -> withToken(SecretHash.digest(bearer.token));
-      case Credentials.Simple simple -> isProven(simple) || hasPassword(simple)
-          ? Optional.of(simple.user)
-          : Optional.empty();
+      case Credentials.Simple simple -> {
+        Proven before = before(simple);
+        yield before == null ? withPassword(simple) : Optional.of(before.line());
+      }
     };
+  }
+
+  /// Whether the file has `line`, of this or of an earlier content.
+  boolean has(Line line) {
+    return texts.contains(line.text());
   }
 
   /// Whether `shown` was compared before, and was right: then comparing it again costs little.
   boolean isProven(Credentials shown) {
-    if (!(shown instanceof Credentials.Simple simple)) {
-      return false;
-    }
-    byte[] kept = proven.get(simple.user);
-    return kept != null && MessageDigest.isEqual(kept, mark(simple));
+    return shown instanceof Credentials.Simple simple && before(simple) != null;
+  }
+
+  private @Nullable Proven before(Credentials.Simple shown) {
+    Proven kept = proven.get(shown.user);
+    return kept != null && MessageDigest.isEqual(kept.mark(), mark(shown)) ? kept : null;
   }
 
   /// A user who is not there takes as long as one who is.
-  private boolean hasPassword(Credentials.Simple shown) {
-    List<SecretHash.Password> own = passwords.getOrDefault(shown.user, List.of(other));
-    boolean found = false;
-    for (SecretHash.Password each : own) {
-      found |= each.isOf(shown.password);
+  private Optional<Line> withPassword(Credentials.Simple shown) {
+    Line found = null;
+    for (SecretHash.Password each : passwords.getOrDefault(shown.user, List.of(other))) {
+      if (each.isOf(shown.password)) {
+        found = new Line(shown.user, each);
+      }
     }
-    if (!found || !passwords.containsKey(shown.user)) {
-      return false;
+    if (found == null || !passwords.containsKey(shown.user)) {
+      return Optional.empty();
     }
-    proven.put(shown.user, mark(shown));
-    return true;
+    proven.put(shown.user, new Proven(mark(shown), found));
+    return Optional.of(found);
   }
 
   /// Stands for a password in memory: worthless without the key, which never leaves it.
@@ -161,13 +184,13 @@ public final class UserFile {
   }
 
   /// Compares all lines, even after a match.
-  private Optional<String> withToken(byte[] digest) {
-    String user = null;
-    for (Map.Entry<SecretHash.Token, String> line : tokens.entrySet()) {
+  private Optional<Line> withToken(byte[] digest) {
+    Line found = null;
+    for (Map.Entry<SecretHash.Token, Line> line : tokens.entrySet()) {
       if (MessageDigest.isEqual(line.getKey().hash(), digest)) {
-        user = line.getValue();
+        found = line.getValue();
       }
     }
-    return Optional.ofNullable(user);
+    return Optional.ofNullable(found);
   }
 }

@@ -95,11 +95,16 @@ public final class SegmentReceiver extends SerialSubscription implements CoreSub
     return true;
   }
 
+  /// The sender has given up, or is gone: there is no one to answer, and RSocket cancels the answer next.
   @Override
   public void onError(Throwable error) {
     serial.run(() -> {
       senderDone = true;
-      fail(WireErrors.fromWire(error, "the sender"));
+      if (!done) {
+        done = true;
+        clock.ended(WireErrors.fromWire(error, "the sender"));
+        end(() -> {});
+      }
     });
   }
 

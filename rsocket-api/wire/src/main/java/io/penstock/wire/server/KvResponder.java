@@ -1,6 +1,8 @@
 package io.penstock.wire.server;
 
 import io.penstock.operator.Failures;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.QuickAnswer;
@@ -19,6 +21,7 @@ import reactor.core.publisher.Mono;
 /// One connection as the server sees it: [Requests] runs what comes, [RouteGroups] says what serves it, and
 /// [ServedConnection] gives back what it held.
 final class KvResponder implements RSocket {
+  private final @Nullable Caller caller;
   private final ServedConnection connection;
   private final Requests requests;
   private final RouteGroups groups;
@@ -27,11 +30,22 @@ final class KvResponder implements RSocket {
   /// @param address of the peer, whose connections share
   /// @param remote where the peer is, if its connection tells
   /// @param caller null for a peer that may do everything
+  /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
   KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
-      @Nullable Caller caller) {
-    this.connection = new ServedConnection(serving, address);
+      @Nullable Caller caller, long process) {
+    this.caller = caller;
+    this.connection = new ServedConnection(serving, address, caller, process);
     this.requests = connection.requests(dataMimeType);
-    this.groups = connection.groups(remote, caller);
+    this.groups = connection.groups(remote);
+  }
+
+  /// Ends what the caller has lost the right to. False if the caller is no user any more, and so must go.
+  boolean review() {
+    if (caller != null && !caller.isKnown()) {
+      return false;
+    }
+    connection.review();
+    return true;
   }
 
   @Override
@@ -59,6 +73,9 @@ final class KvResponder implements RSocket {
   public Mono<Void> fireAndForget(Payload payload) {
     return Mono.fromRunnable(() -> {
       try {
+        if (Request.isHeavy(payload)) {
+          throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "message", "short if it has no answer", "longer");
+        }
         groups.told(requests.read(payload));
       } catch (Error e) { // the message has no answer: its sender learns nothing
         throw Failures.unchecked(e);

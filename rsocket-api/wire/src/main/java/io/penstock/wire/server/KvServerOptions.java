@@ -25,6 +25,8 @@ import java.util.List;
 /// @param stallTimeout how long a client may keep a stream from moving: a `get` whose reader gives no credit or takes
 ///     nothing from its socket, a `put` that has credit and sends nothing, or either moves fewer than 32 KiB a second;
 ///     more than that and less than twice that ends the stream
+/// @param idleGrace how long such a stream may stand still while another connection finds no room at all, and this one
+///     has more than that would take; five times as long if it has as much
 /// @param mostLifetime longest silence, without even a keep-alive frame, after which a client may ask the node to take
 ///     it for lost
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take
@@ -40,7 +42,8 @@ import java.util.List;
 /// @param rates how fast each connection may ask and move bytes
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
-    Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
+    Duration awaitTimeout, Duration stallTimeout, Duration idleGrace, Duration mostLifetime, long requestBytes,
+    int putBlocks,
     List<Carrier> carriers, int rings, Duration ringSpin, AdvertisedEndpoints endpoints, Access access,
     StreamListener streams, Rates rates, long generation) {
   public KvServerOptions {
@@ -62,6 +65,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     Checks.positive("windowsAhead", windowsAhead);
     Checks.positive("awaitTimeout", awaitTimeout);
     Checks.positive("stallTimeout", stallTimeout);
+    Checks.atLeastOneMilli("idleGrace", idleGrace);
     Checks.atLeastOneMilli("mostLifetime", mostLifetime);
     Checks.positive("putBlocks", putBlocks);
     carriers = List.copyOf(carriers);
@@ -79,19 +83,25 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   }
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
-  /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
-  /// requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do not spin, access for every
-  /// peer, any rate, generation 0.
+  /// waiting, 30 s of standing still (25 ms while others find no room), 5 minutes of silence, 1/256 of the heap (at
+  /// least 4 MiB) for messages of requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do
+  /// not spin, access for every peer, any rate, generation 0.
   public static Builder builder() {
     return new Builder();
   }
 
   private Builder with() {
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
-        .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
+        .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).idleGrace(idleGrace)
+        .mostLifetime(mostLifetime)
         .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin)
         .endpoints(endpoints)
         .access(access).streams(streams).rates(rates).generation(generation);
+  }
+
+  /// These options with another listener.
+  public KvServerOptions withStreams(StreamListener listener) {
+    return with().streams(listener).build();
   }
 
   public KvServerOptions withNode(String name) {
@@ -136,6 +146,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private int windowsAhead = 2;
     private Duration awaitTimeout = Duration.ofSeconds(60);
     private Duration stallTimeout = Duration.ofSeconds(30);
+    private Duration idleGrace = Duration.ofMillis(25);
     private Duration mostLifetime = Duration.ofMinutes(5);
     private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 256);
     private int putBlocks = 128;
@@ -198,6 +209,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
       return this;
     }
 
+    public Builder idleGrace(Duration grace) {
+      idleGrace = grace;
+      return this;
+    }
+
     public Builder mostLifetime(Duration lifetime) {
       mostLifetime = lifetime;
       return this;
@@ -245,7 +261,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams, rates,
+          idleGrace, mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams,
+          rates,
           generation);
     }
   }

@@ -4,10 +4,12 @@ import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.ConnectionRate;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.credit.SilenceLimit;
+import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.segment.ConnectionWrites;
 import io.penstock.wire.server.call.CallClocks;
 import io.penstock.wire.server.call.DrainGate;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.Requests;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.call.StreamTickets;
@@ -30,78 +32,104 @@ import io.penstock.wire.server.route.TierBlocks;
 import io.penstock.wire.server.space.ConnectionHolds;
 import io.penstock.wire.server.space.ServedSpaces;
 import java.net.SocketAddress;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
 
 /// What one connection of a server holds while it is open, and gives back when it is gone; makes its groups of routes.
 final class ServedConnection {
-  /// A put may be silent so many times shorter while others wait for room.
-  private static final int PRESSED = 10;
-
   private final Serving serving;
   private final Object address;
-  private final AddressShares.Share share;
+  private final @Nullable Caller caller;
+  private final FairShares.Share share;
+  private final ServedSpaces spaces;
+  private final HeldRights held;
   private final ConnectionRate rate;
   private final ConnectionHolds holds;
   private final NodeCarriers carriers;
   private final StreamTickets streams;
   private final ConnectionWrites writes;
+  /// Turns of this connection.
+  private final Scheduler turns;
   private final AtomicBoolean gone = new AtomicBoolean();
 
   /// @param address of the peer, whose connections share
-  ServedConnection(Serving serving, Object address) {
+  /// @param caller null for a peer that may do everything
+  /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
+  ServedConnection(Serving serving, Object address, @Nullable Caller caller, long process) {
     KvServerOptions options = serving.options();
     this.serving = serving;
     this.address = address;
-    this.share = serving.shares().enter(address);
+    this.caller = caller;
+    this.share = serving.shares().enter(user(caller), address);
+    this.spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
+    this.held = caller == null ? HeldRights.fixed() : HeldRights.changing();
     this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
-    this.holds = new ConnectionHolds(address);
-    this.carriers = new NodeCarriers(options.carriers());
+    this.holds = new ConnectionHolds(party());
+    this.carriers = new NodeCarriers(options.carriers(), process);
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
+    this.turns = serving.turns().ofConnection();
     serving.staging().enter();
   }
 
+  private static @Nullable String user(@Nullable Caller caller) {
+    return caller == null ? null : caller.user();
+  }
+
+  /// The party to whose share read leases and kept requests count: a user has one at each of its addresses.
+  private Object party() {
+    String user = user(caller);
+    return user == null ? address : List.of(user, address);
+  }
+
   Requests requests(String dataMimeType) {
-    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, serving.decisions());
+    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, turns, held);
   }
 
   /// @param remote where the peer is, if its connection tells
-  /// @param caller null for a peer that may do everything
-  RouteGroups groups(@Nullable SocketAddress remote, @Nullable Caller caller) {
+  RouteGroups groups(@Nullable SocketAddress remote) {
     KvServerOptions options = serving.options();
     RunningStreams running = serving.running();
-    ServedSpaces spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
     DrainGate gate = new DrainGate(serving.draining());
     CallClocks clocks = new CallClocks(options.streams(), address, running, rate);
     Budget outgoing = rate.outgoing(share.outgoing(options.sendWindowBytes(), options.maxStreams()));
     Budget incoming = rate.incoming(share.incoming(options.maxStreams()));
-    SilenceLimit.Rule stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
+    SilenceLimit.Rule reading = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.gets());
+    SilenceLimit.Rule writing = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.puts());
     return new RouteGroups(gate,
         new HelloRoutes(spaces, carriers,
-            new HelloRoutes.Node(options.node(), options.generation(), options.endpoints()), remote),
-        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, serving.decisions()),
+            new HelloRoutes.Node(options.node(), options.generation(), options.endpoints(),
+                serving.disagg().generation()),
+            remote),
+        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, turns),
         new StatRoutes(spaces, options.node(), serving.shares().budget(), running, serving.draining()),
         new EventRoutes(spaces, streams, serving.allocator(), options.generation()),
         new DrainRoutes(streams, carriers),
         new RingRoutes(spaces, carriers, running, new RingRoutes.Terms(options.rings(), options.ringSpin(),
             options.stallTimeout(), !options.rates().equals(Rates.none())),
             (tier, stat) -> new TierBlocks(tier, stat, serving.draining(),
-                new TierBlocks.Heard(options.streams(), address, running.out()))),
+                new TierBlocks.Heard(options.streams(), address, running.out())),
+            held),
         new GetRoutes(spaces, holds, carriers, streams, clocks, gate, serving.disagg(), outgoing,
-            new GetWaits(stall, options.awaitTimeout()), serving.allocator()),
-        new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming)),
+            new GetWaits(reading, options.awaitTimeout()), serving.allocator()),
+        new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming, writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
-            streams, stall, serving.allocator(), clocks, carriers, serving.staging()),
-        new RankRoutes(spaces, address, serving.disagg(), options.generation(), serving.timers()));
+            streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
+        new RankRoutes(spaces, new RankRoutes.Source(address, new Object(), caller == null ? null : caller.user()),
+            serving.disagg(), options.generation(), serving.kept(), serving.timers()));
   }
 
-  private PutReceiver.Bounds putBounds(Budget incoming) {
+  private PutReceiver.Bounds putBounds(Budget incoming, SilenceLimit.Rule stall) {
     KvServerOptions options = serving.options();
-    SilenceLimit.Rule stall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
-        () -> serving.shares().waitingPuts().get() > 0, serving.timers());
-    return new PutReceiver.Bounds(incoming, share.windows(options.maxStreams()), serving.shares().waitingPuts(),
-        options.windowsAhead(), stall);
+    return new PutReceiver.Bounds(incoming, share.windows(options.maxStreams()), options.windowsAhead(), stall);
+  }
+
+  /// Ends what the caller has lost the right to: streams, leases, the read ring.
+  void review() {
+    held.review();
+    holds.endWhere(tier -> spaces.lacks(Routes.GET, tier));
   }
 
   /// Gives everything back, once.
@@ -110,7 +138,7 @@ final class ServedConnection {
     if (!gone.getAndSet(true)) {
       carriers.close(serving.running()::leaveRing);
       serving.staging().leave();
-      serving.shares().leave(address);
+      serving.shares().leave(user(caller), address);
       holds.close();
       writes.close();
     }

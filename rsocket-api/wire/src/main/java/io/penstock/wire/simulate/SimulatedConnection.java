@@ -116,6 +116,11 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges, T
   }
 
   @Override
+  public long peerProcess() {
+    return ProcessHandle.current().pid();
+  }
+
+  @Override
   public long queuedBytes() {
     return queue.bytes();
   }

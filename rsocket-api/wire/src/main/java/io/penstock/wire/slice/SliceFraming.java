@@ -28,9 +28,12 @@ public record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator a
   ///
   /// @param unlanded keeps the blocks of a slice whose bytes are not in its payload
   /// @param released runs once when the last hold on the payload is gone
+  ///
+  /// @throws IllegalArgumentException if its blocks have another layout than the connection's
   Payload encode(LayerSlice slice, UnlandedSlices unlanded, Runnable released) {
     OutgoingSlice frame = new OutgoingSlice(this, slice, unlanded, released);
     try {
+      slice.requireLayout(layout);
       if (slice.view() == null) {
         sender.offer(slice, frame);
       } else {

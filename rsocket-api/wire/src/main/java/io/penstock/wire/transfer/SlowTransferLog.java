@@ -9,6 +9,8 @@ import org.slf4j.LoggerFactory;
 /// One line in the log for each slow batch, with the reasons of its waits.
 public final class SlowTransferLog implements TransferListener {
   private static final Logger LOG = LoggerFactory.getLogger(SlowTransferLog.class);
+  static final String PATTERN = "slow transfer: {} ms for {} bytes of {} items, {}, peers {} over {}; "
+      + "longest of an item: connect {} ms, queue {} ms, transfer {} ms, verify {} ms";
 
   private final long limitNanos;
 
@@ -20,19 +22,16 @@ public final class SlowTransferLog implements TransferListener {
   @Override
   public void finished(BatchReport batch) {
     if (batch.nanos() >= limitNanos && LOG.isWarnEnabled()) {
-      LOG.warn(line(batch));
+      LOG.warn(PATTERN, arguments(batch));
     }
   }
 
-  static String line(BatchReport batch) {
+  static Object[] arguments(BatchReport batch) {
     Times longest = batch.longest();
-    int items = batch.result().counts().values().stream().mapToInt(Integer::intValue).sum();
-    return "slow transfer: %d ms for %d bytes of %d items, %s, peers %s over %s; longest of an item: "
-        .formatted(millis(batch.nanos()), batch.result().bytes(), items, batch.result().counts(), batch.peers(),
-            batch.transports())
-        + "connect %d ms, queue %d ms, transfer %d ms, verify %d ms".formatted(millis(longest.connect()),
-            millis(longest.queue()),
-            millis(longest.transfer()), millis(longest.verify()));
+    return new Object[] {millis(batch.nanos()), batch.result().bytes(),
+      batch.result().counts().values().stream().mapToInt(Integer::intValue).sum(), batch.result().counts(),
+      batch.peers(), batch.transports(), millis(longest.connect()), millis(longest.queue()),
+      millis(longest.transfer()), millis(longest.verify())};
   }
 
   private static long millis(long nanos) {

@@ -2,8 +2,11 @@ package io.penstock.wire.transport;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.check.InternetAddress;
 import java.io.IOException;
 import java.net.DatagramSocket;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -37,15 +40,17 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
     return new AdvertisedEndpoints(List.of(), null);
   }
 
-  /// Endpoints that `peer` can reach: never a wildcard, and no loopback address for a peer on another host.
+  /// Endpoints that `peer` can reach: never a wildcard, and neither a loopback address nor one of a link for a peer on
+  /// another host.
   ///
   /// @param peer from its connection; null, or no internet address, for one on this host
   public List<Endpoint> towards(@Nullable SocketAddress peer) {
     return sockets.stream().flatMap(socket -> towards(socket, peer).stream()).toList();
   }
 
-  /// Endpoints that a peer behind `registry` can reach; of the default route if it is null.
-  public List<Endpoint> shown(@Nullable InetSocketAddress registry) {
+  /// Endpoints that a peer behind `registry` can reach; of the default route if it is null. A name that was not looked
+  /// up is of no host that is known: a wildcard has no endpoint for it.
+  public List<Endpoint> shown(@Nullable SocketAddress registry) {
     return towards(registry == null ? ELSEWHERE : registry);
   }
 
@@ -57,33 +62,54 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
       return Optional.of(new Endpoint(socket.transport(), Endpoint.internet(host, bound.getPort())));
     }
     InetAddress ip = bound.getAddress();
-    boolean isNear = isOfThisHost(peer);
-    if (ip == null || (!ip.isAnyLocalAddress() && (!ip.isLoopbackAddress() || isNear))) {
+    if (ip == null) {
       return Optional.of(socket);
+    } else if (ip.isAnyLocalAddress()) {
+      return route(peer).filter(found -> isAccepted(found, ip))
+          .or(() -> isLocal(peer) || isUnknown(peer)
+              ? Optional.empty()
+              : route(ELSEWHERE).filter(found -> isAccepted(found, ip)))
+          .map(found -> new Endpoint(socket.transport(), new InetSocketAddress(found, bound.getPort())));
     }
-    return ip.isLoopbackAddress()
-        ? Optional.empty()
-        : route(isNear || !(peer instanceof InetSocketAddress far) ? null : far)
-            .map(found -> new Endpoint(socket.transport(), new InetSocketAddress(found, bound.getPort())));
+    return ip.isLoopbackAddress() || InternetAddress.isOfOneHost(ip)
+        ? Optional.of(socket).filter(near -> isOfThisHost(peer, ip))
+        : Optional.of(socket);
   }
 
-  private static boolean isOfThisHost(@Nullable SocketAddress peer) {
-    return !(peer instanceof InetSocketAddress internet) || internet.getAddress() == null
-        || internet.getAddress().isLoopbackAddress();
+  /// The wildcard of IPv4 accepts IPv4 alone, that of IPv6 both.
+  private static boolean isAccepted(InetAddress ip, InetAddress wildcard) {
+    return ip instanceof Inet4Address || wildcard instanceof Inet6Address;
+  }
+
+  private static boolean isUnknown(@Nullable SocketAddress peer) {
+    return peer instanceof InetSocketAddress internet && internet.isUnresolved();
+  }
+
+  /// @param ip of this host
+  private static boolean isOfThisHost(@Nullable SocketAddress peer, InetAddress ip) {
+    return isLocal(peer)
+        || (peer instanceof InetSocketAddress internet && ip.equals(internet.getAddress()));
+  }
+
+  private static boolean isLocal(@Nullable SocketAddress peer) {
+    return !(peer instanceof InetSocketAddress internet)
+        || (internet.getAddress() != null && internet.getAddress().isLoopbackAddress());
   }
 
   /// The address of the interface from which packets to `peer` leave: a connected UDP socket reports it, and sends
-  /// nothing. Empty if there is no route.
+  /// nothing. Empty if there is no route, if the address is of a link, or if `peer` is a name that was not looked up.
   ///
-  /// @param peer null for this host
-  public static Optional<InetAddress> route(@Nullable InetSocketAddress peer) {
-    if (peer == null) {
+  /// @param peer null, or no internet address, for this host
+  public static Optional<InetAddress> route(@Nullable SocketAddress peer) {
+    if (!(peer instanceof InetSocketAddress far) || isLocal(peer)) {
       return Optional.of(InetAddress.getLoopbackAddress());
+    } else if (isUnknown(peer)) {
+      return Optional.empty();
     }
     try (DatagramSocket socket = new DatagramSocket()) {
-      socket.connect(peer);
-      InetAddress local = requireNonNull(socket.getLocalAddress(), "of a socket that is bound");
-      return local.isAnyLocalAddress() ? Optional.empty() : Optional.of(local);
+      socket.connect(far);
+      return Optional.of(requireNonNull(socket.getLocalAddress(), "of a socket that is bound"))
+          .filter(local -> !InternetAddress.isOfOneHost(local));
     } catch (SocketException e) { // no route
       return Optional.empty();
     }

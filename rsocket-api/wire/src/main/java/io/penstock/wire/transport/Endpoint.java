@@ -4,14 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
-import io.netty.util.NetUtil;
-import java.net.Inet6Address;
-import java.net.InetAddress;
+import io.penstock.check.InternetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.SocketAddress;
-import java.net.SocketException;
-import java.net.UnknownHostException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /// Address of a node, and its transport.
@@ -26,11 +22,9 @@ public record Endpoint(TransportKind transport, SocketAddress address) {
   /// Path of a node's WebSocket.
   public static final String WEB_SOCKET_PATH = "/penstock";
 
-  private static final String TCP = "tcp://";
   private static final String UDS = "unix:";
   private static final String WS = "ws://";
   private static final String LOCAL = "local:";
-  private static final int MOST_PORT = 65_535;
 
   public Endpoint {
     requireNonNull(transport, "transport");
@@ -62,86 +56,48 @@ public record Endpoint(TransportKind transport, SocketAddress address) {
 
   /// @throws IllegalArgumentException if `text` is none of the forms above
   public static Endpoint parse(String text) {
-    if (text.startsWith(UDS) && text.length() > UDS.length()) {
-      return unix(Path.of(text.substring(UDS.length())));
+    try {
+      if (text.startsWith(UDS) && text.length() > UDS.length()) {
+        return unix(Path.of(text.substring(UDS.length())));
+      } else if (text.startsWith(LOCAL) && text.length() > LOCAL.length()) {
+        return local(text.substring(LOCAL.length()));
+      } else if (text.startsWith(WS)) {
+        return new Endpoint(TransportKind.WS, InternetAddress.parse(withoutPath(text)));
+      }
+    } catch (InvalidPathException e) {
+      throw new IllegalArgumentException(
+          "address must be unix: and a path of this system (was " + text + ": " + e.getReason() + ")", e);
     }
-    if (text.startsWith(LOCAL) && text.length() > LOCAL.length()) {
-      return local(text.substring(LOCAL.length()));
+    if (text.indexOf(':') < 0) {
+      throw new IllegalArgumentException("address must be HOST:PORT with a port from 1 to 65535, unix:PATH or"
+          + " ws://HOST:PORT" + WEB_SOCKET_PATH + " (was " + text + ")");
     }
-    if (text.startsWith(WS)) {
-      return new Endpoint(TransportKind.WS, internet(withoutPath(text), text));
-    }
-    return new Endpoint(TransportKind.TCP, internet(text.startsWith(TCP) ? text.substring(TCP.length()) : text, text));
+    return new Endpoint(TransportKind.TCP, InternetAddress.parse(text));
   }
 
   private static String withoutPath(String url) {
     String place = url.substring(WS.length());
     int slash = place.indexOf('/');
     if (slash >= 0 && !place.substring(slash).equals(WEB_SOCKET_PATH)) {
-      throw refused(url);
+      throw new IllegalArgumentException("address must be ws://HOST:PORT" + WEB_SOCKET_PATH + " (was " + url + ")");
     }
     return slash < 0 ? place : place.substring(0, slash);
-  }
-
-  private static InetSocketAddress internet(String place, String text) {
-    int colon = place.lastIndexOf(':');
-    if (colon <= 0 || (place.indexOf(':') != colon && !(place.startsWith("[") && place.charAt(colon - 1) == ']'))) {
-      throw refused(text);
-    }
-    String host = place.substring(0, colon);
-    if (host.startsWith("[") && host.endsWith("]")) {
-      host = host.substring(1, host.length() - 1);
-    }
-    try {
-      int port = Integer.parseInt(place.substring(colon + 1));
-      if (host.isBlank() || port < 1 || port > MOST_PORT) {
-        throw refused(text);
-      }
-      return internet(host, port);
-    } catch (NumberFormatException e) {
-      throw refused(text);
-    }
-  }
-
-  private static IllegalArgumentException refused(String text) {
-    return new IllegalArgumentException("address must be HOST:PORT with a port from 1 to 65535, unix:PATH or"
-        + " ws://HOST:PORT" + WEB_SOCKET_PATH + " (was " + text + ")");
   }
 
   /// An address to connect to or to listen on. An address in figures is not looked up, so its link is kept; a name is
   /// looked up when it is used.
   ///
-  /// @param host a name, or an address without brackets
-  /// @throws IllegalArgumentException if this host lacks the link that the address names
+  /// @param host a name or an address
+  /// @throws IllegalArgumentException if it is neither, or this host lacks the link that the address names
   public static InetSocketAddress internet(String host, int port) {
-    if (host.indexOf(':') < 0 && !NetUtil.isValidIpV4Address(host)) {
-      return InetSocketAddress.createUnresolved(host, port);
-    }
-    int percent = host.indexOf('%');
-    InetAddress ip = NetUtil.createInetAddressFromIpAddressString(percent < 0 ? host : host.substring(0, percent));
-    if (ip == null) {
-      throw new IllegalArgumentException("host must be a name or an address (was " + host + ")");
-    }
-    return new InetSocketAddress(percent < 0 ? ip : onLink(ip, host.substring(percent + 1)), port);
-  }
-
-  private static InetAddress onLink(InetAddress ip, String link) {
-    try {
-      NetworkInterface has = NetworkInterface.getByName(link);
-      if (has != null) {
-        return Inet6Address.getByAddress(null, ip.getAddress(), has.getIndex());
-      }
-    } catch (SocketException | UnknownHostException e) {
-      throw new IllegalArgumentException("host must be an address of a link of this host (was on " + link + ")", e);
-    }
-    throw new IllegalArgumentException("host must be an address of a link of this host (was on " + link + ")");
+    return InternetAddress.of(host, port);
   }
 
   /// The host of an internet address, without brackets.
   ///
   /// @throws IllegalStateException for another address
   public String host() {
-    return host(internetAddress());
+    return InternetAddress.host(internetAddress());
   }
 
   /// @throws IllegalStateException for an address without one
@@ -166,34 +122,16 @@ public record Endpoint(TransportKind transport, SocketAddress address) {
     throw new IllegalStateException("address must be a Unix domain socket (was " + this + ")");
   }
 
-  private static String host(InetSocketAddress internet) {
-    InetAddress ip = internet.getAddress();
-    if (ip == null) {
-      return internet.getHostString();
-    }
-    return NetUtil.toAddressString(ip) + (ip instanceof Inet6Address six && six.getScopeId() > 0 ? link(six) : "");
-  }
-
-  private static String link(Inet6Address ip) {
-    try {
-      NetworkInterface link = NetworkInterface.getByIndex(ip.getScopeId());
-      return "%" + (link == null ? ip.getScopeId() : link.getName());
-    } catch (SocketException e) {
-      return "%" + ip.getScopeId();
-    }
-  }
-
   /// `HOST:PORT` of an internet address, with brackets where they belong.
   public static String place(InetSocketAddress internet) {
-    String host = host(internet);
-    return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + internet.getPort();
+    return InternetAddress.text(internet);
   }
 
   /// Text that [#parse] reads.
   @Override
   public String toString() {
     return switch (transport) {
-      case TCP -> place(internetAddress());
+      case TCP -> InternetAddress.endpoint(host(), port());
       case WS -> WS + place(internetAddress()) + WEB_SOCKET_PATH;
       case UDS -> UDS + ((DomainSocketAddress) address).path();
       case LOCAL -> LOCAL + ((LocalAddress) address).id();

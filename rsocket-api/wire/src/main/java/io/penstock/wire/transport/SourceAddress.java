@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.penstock.check.InternetAddress;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -26,7 +27,7 @@ public final class SourceAddress {
   /// Text for people; without a look-up of names.
   public static String words(@Nullable SocketAddress remote) {
     return remote instanceof InetSocketAddress internet && internet.getAddress() != null
-        ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
+        ? InternetAddress.text(internet)
         : LOCAL;
   }
 }

@@ -295,7 +295,7 @@ final class ReadRingWireTest {
     MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, 1000, Runnable::run);
     TierStack tier = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 8), new StackLevel.Stored(disk,
         1000)), StackOptions.defaults("stack").withIngressBlocks(8), TierListener.noop(),
-        TierInputs.of(System::nanoTime, Link.SHARED_MEMORY.chunks()), StackOptions.Sampling.none());
+        TierInputs.of(Link.SHARED_MEMORY.chunks()), StackOptions.Sampling.none());
     ByteBudget budget = new ByteBudget("client", 64L * WireNode.SLICE_BYTES, 64);
     KvServer server = requireNonNull(KvServer.bind(Link.SHARED_MEMORY.server(), tier, serving().build(),
         new ByteBudget("node", 64L * WireNode.SLICE_BYTES, 64), Schedulers.single()).block(WireNode.PATIENCE));

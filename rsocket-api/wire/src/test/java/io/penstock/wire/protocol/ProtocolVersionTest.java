@@ -118,7 +118,7 @@ final class ProtocolVersionTest {
     assertThat(json(new PutMessages.PutRequest(keys, 4096, 4, 7, null, "g", true, true)))
         .isEqualTo("{\"keys\":" + keysJson + ",\"maxSliceBytes\":4096,\"windowBlocks\":4,\"ticket\":7,"
             + "\"group\":\"g\",\"upsert\":true,\"outcomes\":true}");
-    assertThat(json(new DisaggMessages.HeartbeatRequest(new DisaggMessages.Who("prefill", 1, 2), true)))
+    assertThat(json(new DisaggMessages.HeartbeatRequest(new DisaggMessages.Who("prefill", 1, 2), true, null)))
         .isEqualTo("{\"who\":{\"instance\":\"prefill\",\"rank\":1,\"generation\":2},\"leaving\":true}");
     assertThat(json(new Handshake.Hello(List.of(1), null, "c", null, List.of("views"))))
         .isEqualTo("{\"versions\":[1],\"client\":\"c\",\"features\":[\"views\"]}");

@@ -68,7 +68,7 @@ final class SmallClientPageTest {
     request(samples, "hello", Routes.HELLO, new Handshake.Hello(List.of(1), space, "small"),
         data -> RequestResponseFrameCodec.encodeReleasingPayload(HEAP, 1, data));
     answer(samples, "welcome", 1, true, new Handshake.Welcome(1, "penstock", "node", "dram", space, 524_288, 64, 65_536,
-        1_000L, 7L, null, null, List.of(), List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS)));
+        1_000L, 7L, null, null, List.of(), List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS), null));
     request(samples, "match", Routes.MATCH, new Messages.KeysRequest(KEYS),
         data -> RequestResponseFrameCodec.encodeReleasingPayload(HEAP, 3, data));
     answer(samples, "prefix", 3, true, new Messages.MatchReply(1));

@@ -17,6 +17,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation.RoomTimeoutException;
@@ -72,12 +73,13 @@ final class WireErrorsTest {
   }
 
   @Test
-  void frameOfAnUnknownType_isALostConnection_andOurOwnMistakesAreNot() {
-    IllegalArgumentException unknown =
+  void errorsOfCode_areNoLostConnection_whereverTheyWereThrown() {
+    IllegalArgumentException ofRSocket =
         assertThrows(IllegalArgumentException.class, () -> FrameType.fromEncodedType(19));
-    assertThat(WireErrors.fromWire(unknown, "peer")).isInstanceOf(ConnectionLostException.class);
-    IllegalArgumentException ours = new IllegalArgumentException("keys must be distinct");
-    assertThat(WireErrors.fromWire(ours, "peer")).isSameAs(ours);
+    for (Throwable thrown : List.of(ofRSocket, new IllegalArgumentException("keys must be distinct"),
+        new IndexOutOfBoundsException("page gone"))) {
+      assertThat(WireErrors.fromWire(thrown, "peer")).isSameAs(thrown);
+    }
   }
 
   @Test
@@ -117,6 +119,7 @@ final class WireErrorsTest {
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
         arguments(ErrorCode.RATE_LIMITED, new RateLimitedException(100, Duration.ofMillis(7))),
+        arguments(ErrorCode.RANK_TAKEN, new RankTakenException("p/3", Duration.ofSeconds(10))),
         arguments(ErrorCode.ROOM_TIMEOUT, new RoomTimeoutException("dram", 4, 2, Duration.ofSeconds(30))),
         arguments(ErrorCode.DRAINING, new DrainingException()));
   }
@@ -266,7 +269,7 @@ final class WireErrorsTest {
   @Test
   void hostileValues_areATypedShortErrorWhateverTheySay() {
     List<KvException> errors = new ArrayList<>(leaves().map(leaf -> (KvException) leaf.get()[1]).toList());
-    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.layout.planes", PLANES, PLANES));
+    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.planes", PLANES, PLANES));
     for (int seed = 0; seed < 20_000; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       String text = String.valueOf(sent(errors.get(random.nextInt(errors.size()))).getMessage());

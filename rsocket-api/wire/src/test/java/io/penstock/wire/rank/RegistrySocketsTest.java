@@ -1,5 +1,6 @@
 package io.penstock.wire.rank;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -18,10 +19,14 @@ import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.RankOwner;
 import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.RankTakenException;
+import io.penstock.disagg.registry.Registrant;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.registry.RegistryBounds;
 import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.disagg.request.DecodeConnector;
 import io.penstock.disagg.request.FailurePolicy;
@@ -44,6 +49,7 @@ import io.penstock.testkit.ReshardedModel;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
+import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ViewLanding;
 import io.penstock.wire.Link;
@@ -80,6 +86,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -150,7 +157,7 @@ final class RegistrySocketsTest {
     assertThat(view.isReady()).isTrue();
     assertThat(view.manifest()).isEqualTo(ONE);
     assertThat(client.ready("p", PATIENCE).block(PATIENCE)).isEqualTo(view);
-    registry.leave(PREFILL); // as a registry that was started anew
+    client.leave(PREFILL).block(PATIENCE); // the registry has forgotten it, as one that was started anew
     assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo(view);
     staying.dispose();
     Eventually.holds("the registry is empty", () -> registry.instances().isEmpty());
@@ -169,6 +176,106 @@ final class RegistrySocketsTest {
     assertThatThrownBy(() -> client.stay(other).blockLast(PATIENCE)).hasMessageContaining("version must be 1 (was 2)");
     assertThatThrownBy(() -> client.ready("absent", Duration.ofMillis(10)).block(PATIENCE))
         .hasRootCauseInstanceOf(java.util.concurrent.TimeoutException.class);
+  }
+
+  @Test
+  void aStranger_takesNoRankOfAnother_andEndsNone() {
+    RankRegistry still = new RankRegistry(RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2),
+        () -> 0L, gone::add); // no rank falls silent
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.open(), still);
+    client = client(Credentials.none());
+    InstanceView owned = requireNonNull(client.register(prefill(GENERATION)).block(PATIENCE));
+    RegistryClient stranger = client.withSecret(RankSecret.of("a stranger's secret".getBytes(UTF_8)));
+    for (long generation : new long[] {GENERATION, GENERATION + 1, 1L << 62}) {
+      assertTaken(stranger.register(prefill(generation)));
+    }
+    assertTaken(stranger.claim(PREFILL.rank(), 1L << 62));
+    assertTaken(stranger.leave(PREFILL));
+    assertThat(client.instances().block(PATIENCE)).containsExactly(owned);
+    assertThatThrownBy(() -> client.register(prefill(1L << 62)).block(PATIENCE)).as("owners go in steps, too")
+        .hasMessageContaining("generation must be <= 8, the next one (was 4611686018427387904)");
+  }
+
+  private static void assertTaken(Mono<?> work) {
+    assertThatThrownBy(() -> work.block(PATIENCE)).isInstanceOfSatisfying(RankTakenException.class,
+        taken -> assertThat(taken.silence()).isEqualTo(Duration.ofMillis(200)));
+  }
+
+  @Test
+  void aRankWhoseOwnerIsSilent_isFree_andOneWhoseOwnerLivesIsGivenUp() {
+    AtomicLong nanos = new AtomicLong();
+    RankRegistry still = new RankRegistry(RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2),
+        nanos::get, gone::add); // time stands still for it
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.open(), still);
+    client = client(Credentials.none());
+    client.register(prefill(GENERATION)).block(PATIENCE);
+    RegistryClient restarted = client.withSecret(RankSecret.of("of a later start".getBytes(UTF_8)));
+    assertTaken(restarted.claim(PREFILL.rank(), 0));
+    nanos.set(Duration.ofMillis(201).toNanos());
+    long next = requireNonNull(restarted.whileTaken(restarted.claim(PREFILL.rank(), 0)).block(PATIENCE));
+    assertThat(next).as("whatever its clock says").isEqualTo(GENERATION + 1);
+    assertTaken(client.whileTaken(client.claim(PREFILL.rank(), 0)));
+    assertTaken(client.stay(PREFILL.rank(), 0, this::prefill).next());
+  }
+
+  @Test
+  void aRank_isClaimedAndRegistered_inOneStream() throws InterruptedException {
+    BlockingQueue<InstanceView> seen = new LinkedBlockingQueue<>();
+    Disposable staying = client.stay(PREFILL.rank(), GENERATION, this::prefill).subscribe(seen::add);
+    assertThat(requireNonNull(seen.poll(20, TimeUnit.SECONDS)).rank(0)).get()
+        .extracting(InstanceView.Registered::who).isEqualTo(PREFILL);
+    staying.dispose();
+  }
+
+  @Test
+  void namesThatNoTerminalShows_areRefused() {
+    Lane<NodeConnection> lane = RegistryClient.lane(Link.PENSTOCK.client(Link.PENSTOCK.port(server)), "the node",
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    byte[] secret = new byte[32];
+    for (String odd : List.of("\u001b[31mred", "two\nlines", "\u202eright", "\u009bcsi", "\ud800")) {
+      assertThatThrownBy(() -> new DisaggMessages.ClaimRequest(odd, 0, null, secret))
+          .hasMessage("instance must be of printable characters (was of others)");
+    }
+    DisaggMessages.RegisterRequest good = DisaggMessages.RegisterRequest.of(prefill(GENERATION), secret);
+    Map<String, Object> raw = Map.of("side", good.side(), "who", good.who(), "version", good.version(), "manifest",
+        good.manifest(), "host", "\u001b]0;owned\u0007", "port", 1, "secret", secret);
+    assertThatThrownBy(() -> lane.with(node -> node.ask(Routes.REGISTER, raw, DisaggMessages.RegisterReply.class))
+        .blockLast(PATIENCE)).hasMessageContaining("host must be of printable characters (was of others)");
+    assertThatThrownBy(() -> lane.with(node -> node.ask(Routes.HEARTBEAT,
+        new DisaggMessages.HeartbeatRequest(DisaggMessages.Who.of(PREFILL), true, null),
+        DisaggMessages.HeartbeatReply.class)).blockLast(PATIENCE))
+        .hasMessageContaining("secret must be 16 to 64 bytes (was absent)");
+    lane.close().block(PATIENCE);
+  }
+
+  @Test
+  void oneConnection_registersSoManyRanks_andLeavesRoomForOthers() {
+    RankRegistry small = new RankRegistry(
+        RegistryOptions.defaults().withBounds(RegistryBounds.defaults().withRanks(9, 5, 3)), () -> 0L, gone::add);
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.open(), small);
+    client = client(Credentials.none());
+    RegistryClient other = client(Credentials.none());
+    assertThat(claims(client)).isEqualTo(3);
+    assertThatThrownBy(() -> client.claim(new RankId("more", 0), 0).block(PATIENCE))
+        .isInstanceOf(HoldLimitException.class).hasMessage("ranks of one connection must be <= 3 (was 4)");
+    assertThat(claims(other)).as("both are at one address").isEqualTo(2);
+    other.close().block(PATIENCE);
+  }
+
+  private static int claims(RegistryClient client) {
+    int granted = 0;
+    for (int i = 0; i < 10; i++) {
+      if (client.claim(new RankId("flood-" + client.hashCode(), i), 0).onErrorComplete().block(PATIENCE) != null) {
+        granted++;
+      }
+    }
+    return granted;
   }
 
   @Test
@@ -263,7 +370,10 @@ final class RegistrySocketsTest {
   @Test
   void manyRanks_comeInSeveralReplies() {
     int ranks = 1024 + 700; // more than one reply may have
-    RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), () -> 0L, gone::add); // no rank falls silent
+    RankRegistry registry = new RankRegistry(
+        RegistryOptions.defaults().withBounds(RegistryBounds.defaults().withRanks(4096, 4096, 4096)), () -> 0L,
+        gone::add); // no rank falls silent
+    Registrant owner = new Registrant(RankOwner.ofUser("engine"), "address", "connection");
     client.close().block(PATIENCE);
     server.close().block(PATIENCE);
     server = serve(Access.open(), registry);
@@ -271,7 +381,7 @@ final class RegistrySocketsTest {
     Manifest large = Manifest.of("large", ONE.groups().getFirst().layout(), Parallelism.ofTp(ranks));
     for (String name : List.of("a", "b")) {
       for (int rank = 0; rank < ranks; rank++) {
-        registry.register(new Registration(Side.DECODE, new RankId(name, rank).since(1), Routes.VERSION, large,
+        registry.register(owner, new Registration(Side.DECODE, new RankId(name, rank).since(1), Routes.VERSION, large,
             new Endpoint("h", 1 + rank)));
       }
     }
@@ -296,11 +406,11 @@ final class RegistrySocketsTest {
 
   @Test
   void rolesAreRespected(@TempDir Path folder) throws IOException {
-    Path file = Files.write(folder.resolve("users"), List.of("reader", "writer").stream()
+    Path file = Files.write(folder.resolve("users"), List.of("reader", "writer", "other").stream()
         .map(user -> UserFile.lineOf(user, user.toCharArray())).toList());
     UserFile users = UserFile.read(file);
     AccessRules rules = new AccessRules(Map.of("reader", List.of(Grant.everywhere(Role.READER)), "writer",
-        List.of(Grant.everywhere(Role.WRITER))));
+        List.of(Grant.everywhere(Role.WRITER)), "other", List.of(Grant.everywhere(Role.WRITER))));
     client.close().block(PATIENCE);
     server.close().block(PATIENCE);
     server = serve(Access.of(() -> users, () -> rules), registry);
@@ -311,6 +421,14 @@ final class RegistrySocketsTest {
     client.close().block(PATIENCE);
     client = client(Credentials.bearer("writer".toCharArray()));
     assertThat(client.register(prefill(GENERATION)).block(PATIENCE)).isNotNull();
+    RegistryClient restarted = client(Credentials.bearer("writer".toCharArray()));
+    assertThat(restarted.claim(PREFILL.rank(), 0).block(PATIENCE)).as("the rank belongs to the user").isEqualTo(8);
+    restarted.close().block(PATIENCE);
+    client.close().block(PATIENCE);
+    client = client(Credentials.bearer("other".toCharArray()));
+    assertTaken(client.claim(PREFILL.rank(), 0));
+    assertThatThrownBy(() -> client.register(new Registration(Side.PREFILL, new RankId("p", 1).since(1),
+        Routes.VERSION, ONE, new Endpoint("h", 1))).block(PATIENCE)).hasMessageContaining("rank must be < 1");
   }
 
   @Test
@@ -348,7 +466,7 @@ final class RegistrySocketsTest {
           .isEqualTo(new RequestAnswer(i == 0 ? Outcome.APPLIED : Outcome.REPEATED, null));
     }
     assertThatThrownBy(() -> engine.keep("r", FROM.space().id(), List.of(), Set.of(DECODE.rank())).block(PATIENCE))
-        .hasMessageContaining("request must be new (r was OPEN)");
+        .hasMessageContaining("request must be new (r is kept, with other blocks or receivers)");
     engine.withdraw("r").block(PATIENCE);
     assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("no lease is left").isOne();
     engine.close().block(PATIENCE);

@@ -47,7 +47,7 @@ final class WaitCulpritsTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final List<StreamListener.Report> reports = new ArrayList<>();
   private final NodeBudget node = new NodeBudget(new Permits("node", (OUT + 2L) * SLICE, 64), SLICE);
-  private final BudgetLane others = node.outgoing(1_000);
+  private final BudgetLane others = node.out().part("others", node.out().share(), 64, 1_000);
   private final SlabArena arena = new SlabArena("node", SPACE.layout(), 1, 1);
   private final Block block = Blocks.block(arena, Blocks.keys(SPACE, 0, 1).getFirst());
   private final Socket socket = new Socket();
@@ -114,7 +114,7 @@ final class WaitCulpritsTest {
   /// The reader gave all the credit there is, and takes nothing: its own bytes lie in the budget.
   @Test
   void readerThatDoesNotTakeItsBytes_isTheCulprit_notTheBudget() {
-    stream(node.outgoing(1_000).part("send window", 2L * SLICE, 8, 1_000));
+    stream(node.out().part("others", node.out().share(), 64, 1_000).part("send window", 2L * SLICE, 8, 1_000));
     assertThat(socket.held).as("the send window is full").hasSize(2);
     pass(10);
     socket.take();
@@ -127,7 +127,7 @@ final class WaitCulpritsTest {
   @Test
   void othersThatHoldTheBudget_areTheCulprit_whereTheReaderHoldsNothing() {
     assertThat(others.tryAcquire((long) OUT * SLICE)).isTrue();
-    stream(node.outgoing(1_000).part("send window", 2L * SLICE, 8, 1_000));
+    stream(node.out().part("others", node.out().share(), 64, 1_000).part("send window", 2L * SLICE, 8, 1_000));
     assertThat(socket.held).isEmpty();
     pass(7);
     others.release((long) OUT * SLICE);
@@ -141,7 +141,7 @@ final class WaitCulpritsTest {
   @Test
   void oneWait_isDividedAtTheMomentWhenItsCulpritChanges() {
     assertThat(others.tryAcquire((OUT - 1L) * SLICE)).isTrue();
-    stream(node.outgoing(1_000).part("send window", 4L * SLICE, 8, 1_000));
+    stream(node.out().part("others", node.out().share(), 64, 1_000).part("send window", 4L * SLICE, 8, 1_000));
     assertThat(socket.held).hasSize(1);
     pass(3);
     int[] granted = new int[1];
@@ -159,7 +159,8 @@ final class WaitCulpritsTest {
   @Test
   void rateOfTheConnection_isACulpritOfItsOwn() {
     ConnectionRate rate = new ConnectionRate(new Rates(0, SLICE), time, StreamListener.noop());
-    stream(rate.outgoing(node.outgoing(1_000).part("send window", 4L * SLICE, 8, 1_000)));
+    stream(rate
+        .outgoing(node.out().part("others", node.out().share(), 64, 1_000).part("send window", 4L * SLICE, 8, 1_000)));
     for (int second = 0; second < SLICES; second++) {
       takeAll();
       pass(1);
@@ -172,7 +173,7 @@ final class WaitCulpritsTest {
   @Test
   void readerThatGivesNoCredit_isTheCulprit() {
     socket.credit = 1;
-    stream(node.outgoing(1_000));
+    stream(node.out().part("others", node.out().share(), 64, 1_000));
     assertThat(socket.held).hasSize(1);
     pass(6);
     socket.request(SLICES);

@@ -196,7 +196,7 @@ final class AccessTest {
     Path file = Files.write(folder.resolve("new"),
         List.of(UserFile.lineOf("carol", PASSWORD, 1_000, new SecureRandom())));
     UserFile users = UserFile.read(file);
-    assertThat(users.user(Credentials.simple("carol", PASSWORD))).contains("carol");
+    assertThat(users.line(Credentials.simple("carol", PASSWORD)).map(UserFile.Line::user)).contains("carol");
     assertThat(users.isProven(Credentials.simple("carol", PASSWORD))).isTrue();
     assertThat(users.isProven(simple("carol", "other"))).isFalse();
     assertThat(UserFile.newToken(new SecureRandom())).hasSize(64);

@@ -201,7 +201,7 @@ final class SharedSegmentsTest {
 
     TransferEngine pinned = engine(LinkPlan.quiet(), List.of(Carrier.INLINE), Carrier.SHARED_MEMORY);
     assertThat(moved(pinned, TransferBatch.Direction.READ, arena.allocate(BYTES)).firstError())
-        .hasMessageContaining("the node is set to carry bytes inline");
+        .hasMessageContaining("shared memory is for processes of the node's user");
   }
 
   /// A stopped write leaves its memory when the peer, which may read it, has answered: not while references to it are

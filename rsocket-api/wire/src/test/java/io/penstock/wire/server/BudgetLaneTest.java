@@ -68,17 +68,19 @@ final class BudgetLaneTest {
   }
 
   @Test
-  void fairLanes_thatKeepWhatTheyHave_leaveBytesForANewcomer() {
-    BudgetLane whole = new BudgetLane("whole", Budget.of(new Permits("big", 64, 8)), 64, 64);
-    List<Long> taken = new ArrayList<>();
-    for (int i = 0; i < 7; i++) {
-      BudgetLane greedy = whole.part("greedy " + i, 64, 4, 1);
-      while (greedy.tryAcquire(1)) {
+  void fairLanes_thatKeepWhatTheyHave_leaveAPartForANewcomer() {
+    for (int parties : new int[] {1, 2, 7, 30, 300}) {
+      int capacity = 1 << 16;
+      BudgetLane whole =
+          new BudgetLane("whole", Budget.of(new Permits("big", capacity, 8)), capacity, Integer.MAX_VALUE);
+      for (int i = 0; i < parties; i++) {
+        BudgetLane greedy = whole.part("greedy " + i, capacity, 4, 1);
+        while (greedy.tryAcquire(1)) {
+        }
       }
-      taken.add(greedy.inUse());
+      assertThat(whole.free()).as("free beside %d parties", parties)
+          .isBetween(capacity / (parties + 1L) - parties, capacity / (parties + 1L) + parties);
     }
-    assertThat(taken).containsExactly(32L, 16L, 8L, 4L, 2L, 1L, 1L);
-    assertThat(whole.part("eighth", 64, 4, 1).tryAcquire(1)).as("64 - 64 free").isFalse();
   }
 
   @Test
@@ -102,11 +104,11 @@ final class BudgetLaneTest {
     BudgetLane here = node.part("here", 8, 4, 4);
     BudgetLane there = node.part("there", 8, 4, 4);
     BudgetLane connection = here.part("connection", 8, 4, 1);
-    assertThat(there.tryAcquire(5)).isTrue();
+    assertThat(there.tryAcquire(6)).isTrue();
     assertThat(connection.tryAcquire(1)).isTrue();
     acquire(connection, "waited", 2);
     assertThat(granted).isEmpty();
-    there.release(5);
+    there.release(6);
     assertThat(granted).containsExactly("waited");
     connection.release(3);
     assertThat(List.of(permits.inUse(), node.inUse(), here.inUse(), connection.inUse())).containsOnly(0L);
@@ -127,16 +129,16 @@ final class BudgetLaneTest {
   @Test
   void connectionsOfOneAddress_howeverMany_leaveRoomForAnotherAddress() {
     Permits blocks = new Permits("windows", 128, 1);
-    AddressShares shares = new AddressShares(new NodeBudget(permits, 4),
+    FairShares shares = new FairShares(new NodeBudget(permits, 4),
         new BudgetLane("messages", Budget.of(new Permits("messages", 64, 1)), 64, 64),
         new BudgetLane("windows", Budget.of(blocks), 128, 64));
     for (int i = 0; i < 16; i++) {
-      BudgetLane greedy = shares.enter("there").windows(4);
+      BudgetLane greedy = shares.enter(null, "there").windows(4);
       for (int window = 0; window < 4; window++) {
         greedy.takeUpTo(64);
       }
     }
-    assertThat(shares.enter("here").windows(4).takeUpTo(8)).isEqualTo(8);
+    assertThat(shares.enter(null, "here").windows(4).takeUpTo(8)).isEqualTo(8);
   }
 
   @Test
@@ -188,7 +190,7 @@ final class BudgetLaneTest {
 
   @Test
   void waiter_withoutAPlaceInTheBudget_isRefused_andTheLaneGoesOn() {
-    Budget connection = new NodeBudget(permits, 4).outgoing(1).part("send window", 4, 4, 1);
+    Budget connection = new NodeBudget(permits, 4).out().part("send window", 4, 4, 1);
     permits.tryAcquire(8);
     for (int i = 0; i < permits.maxWaiters(); i++) { // of another user of the budget
       permits.acquire(1, () -> permits.release(1));
@@ -245,9 +247,10 @@ final class BudgetLaneTest {
       permits = new Permits("node", random.nextInt(2 * SLICE, 12 * SLICE), 2);
       NodeBudget node = new NodeBudget(permits, SLICE);
       for (int i = 0; i < 3; i++) {
-        BudgetLane incoming = node.incoming(4);
+        BudgetLane incoming = node.in().part("here", node.in().share(), 64, 4);
         lanes.add(incoming.part("in", incoming.share(), 64, 1));
-        lanes.add(node.outgoing(4).part("out", random.nextInt(SLICE, 4 * SLICE), 64, 1));
+        lanes.add(node.out().part("here", node.out().share(), 64, 4)
+            .part("out", random.nextInt(SLICE, 4 * SLICE), 64, 1));
       }
     }
 

@@ -25,7 +25,9 @@ import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.server.space.ServedSpaces;
@@ -56,7 +58,7 @@ final class KvResponderTest {
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
-  private final AddressShares shares = new AddressShares(new NodeBudget(ingress.permits(), 512 << 10),
+  private final FairShares shares = new FairShares(new NodeBudget(ingress.permits(), 512 << 10),
       new BudgetLane("messages of requests", Budget.of(requests), 1 << 16, 1),
       new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16));
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
@@ -105,9 +107,10 @@ final class KvResponderTest {
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
         new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
-            KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
-            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
-        ControlCodec.CBOR.mimeType(), "here", null, null);
+            KvServerOptions.defaults(), shares, clock, new Turns(Schedulers.immediate()), Schedulers.immediate(),
+            memory,
+            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), HeldRights.fixed(), Map.of()),
+        ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
 
   private void store() {

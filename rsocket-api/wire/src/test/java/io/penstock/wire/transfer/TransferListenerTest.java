@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.helpers.MessageFormatter;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 final class TransferListenerTest {
@@ -98,8 +99,9 @@ final class TransferListenerTest {
     assertThat(batch.result().count(TransferState.COMPLETED)).isOne();
     assertThat(batch.peers()).containsExactly("peer");
     assertThat(batch.nanos()).isGreaterThanOrEqualTo(batch.longest().transfer());
-    assertThat(SlowTransferLog.line(batch)).startsWith("slow transfer: ").contains("for 1 bytes of 3 items",
-        "peers [peer] over [other]; longest of an item: connect ", " ms, verify 0 ms");
+    assertThat(MessageFormatter.arrayFormat(SlowTransferLog.PATTERN, SlowTransferLog.arguments(batch)).getMessage())
+        .startsWith("slow transfer: ").contains("for 1 bytes of 3 items",
+            "peers [peer] over [other]; longest of an item: connect ", " ms, verify 0 ms");
   }
 
   @Test

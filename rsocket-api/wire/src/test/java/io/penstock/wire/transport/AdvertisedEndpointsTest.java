@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -45,5 +47,32 @@ final class AdvertisedEndpointsTest {
   void hostToken_isTheSameForAllOfThisHost() {
     assertThat(AdvertisedEndpoints.hostToken()).isEqualTo(AdvertisedEndpoints.hostToken());
     AdvertisedEndpoints.hostToken().ifPresent(token -> assertThat(token).matches("[0-9a-f]{16}"));
+  }
+
+  @Test
+  void aNameThatWasNotLookedUp_isNoHost() {
+    InetSocketAddress name = InetSocketAddress.createUnresolved("registry.test", 7733);
+    assertThat(of("0.0.0.0").shown(name)).containsExactly(SOCKET);
+    assertThat(of("::").shown(name)).containsExactly(SOCKET);
+    assertThat(of("127.0.0.1").shown(name)).containsExactly(SOCKET);
+    assertThat(AdvertisedEndpoints.route(name)).isEmpty();
+  }
+
+  @Test
+  void addressOfALink_isForPeersOfThisHostAlone() throws SocketException {
+    String link = NetworkInterface.networkInterfaces().findFirst().orElseThrow().getName();
+    Endpoint here = Endpoint.parse("[fe80::7%" + link + "]:7733");
+    AdvertisedEndpoints sockets = new AdvertisedEndpoints(List.of(here), null);
+    assertThat(sockets.towards(NEAR)).containsExactly(here);
+    assertThat(sockets.towards(new InetSocketAddress("fe80::7", 40_000))).containsExactly(here);
+    assertThat(sockets.towards(FAR)).isEmpty();
+    assertThat(sockets.shown(null)).isEmpty();
+    assertThat(sockets.towards(Endpoint.parse("[fe80::8%" + link + "]:40000").address())).isEmpty();
+  }
+
+  @Test
+  void wildcardOfIpv4_hasNoAddressOfIpv6() {
+    assertThat(of("0.0.0.0").towards(new InetSocketAddress("2001:db8::7", 40_000)))
+        .noneMatch(place -> place.toString().startsWith("["));
   }
 }

@@ -17,7 +17,8 @@ final class EndpointTest {
   @ParameterizedTest
   @CsvSource({"node7:7733,TCP", "127.0.0.1:1,TCP", "[::1]:7733,TCP", "[2001:db8::7]:65535,TCP",
     "unix:/run/penstock/node.sock,UDS", "ws://node7:7734/penstock,WS", "ws://[::1]:7734/penstock,WS",
-    "local:a name,LOCAL"})
+    "local:a name,LOCAL", "tcp://unix:7733,TCP",
+    "tcp://local:7733,TCP", "ws://unix:7733/penstock,WS", "unix:/run/ü %25/[a]:7,UDS", "unix:7733,UDS"})
   void text_isReadAndWrittenTheSame(String text, TransportKind kind) {
     assertThat(Endpoint.parse(text)).hasToString(text).extracting(Endpoint::transport).isEqualTo(kind);
   }

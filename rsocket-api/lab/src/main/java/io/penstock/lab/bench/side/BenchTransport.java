@@ -8,6 +8,8 @@ import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.NameResolver;
 import io.penstock.wire.transport.local.LocalTransport;
 import io.penstock.wire.transport.tcp.LoopbackPath;
 import io.penstock.wire.transport.tcp.ServerBounds;
@@ -15,6 +17,7 @@ import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpListener;
 import io.penstock.wire.transport.tcp.TcpServerOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
+import io.penstock.wire.transport.tcp.WildcardAddress;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
@@ -54,7 +57,7 @@ public enum BenchTransport {
   SocketAddress local(Place place, String name) {
     return bare() == UDS
         ? new DomainSocketAddress(place.folder().resolve(name).toString())
-        : new InetSocketAddress(place.host(), 0);
+        : Endpoint.internet(place.host(), 0);
   }
 
   /// `address` for the peer: a port, or the path of a socket.
@@ -73,7 +76,7 @@ public enum BenchTransport {
   SocketAddress remote(String host, String told) {
     return bare() == UDS
         ? new DomainSocketAddress(told)
-        : InetSocketAddress.createUnresolved(host, Integer.parseInt(told));
+        : Endpoint.internet(host, Integer.parseInt(told));
   }
 
   /// Memory of blocks and segments at either side.
@@ -114,12 +117,14 @@ public enum BenchTransport {
 
   /// A server socket without RSocket.
   static TcpServer rawServer(SocketAddress local, CongestionControl congestion, LoopResources loops) {
-    return LoopbackPath.listening(TcpServer.create().runOn(loops).bindAddress(() -> local), local, loops, congestion);
+    return LoopbackPath.listening(
+        TcpServer.create().runOn(WildcardAddress.listening(loops, local)).bindAddress(() -> local), local, loops,
+        congestion);
   }
 
   static TcpClient rawClient(SocketAddress remote, CongestionControl congestion, LoopResources loops) {
+    TcpClient tcp = TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(() -> remote);
     return LoopbackPath.connecting(
-        TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(() -> remote), remote, loops,
-        congestion);
+        remote instanceof InetSocketAddress ? tcp.resolver(NameResolver.ofSystem()) : tcp, remote, loops, congestion);
   }
 }

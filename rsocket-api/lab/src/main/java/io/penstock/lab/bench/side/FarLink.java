@@ -1,5 +1,6 @@
 package io.penstock.lab.bench.side;
 
+import io.penstock.check.InternetAddress;
 import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.cli.UnavailableException;
@@ -93,7 +94,7 @@ public final class FarLink implements AutoCloseable {
       if (process != null) {
         process.destroyForcibly();
       }
-      throw new UnavailableException("no far side of a bench is listening at " + host + ":" + port, e);
+      throw new UnavailableException("no far side of a bench is listening at " + InternetAddress.text(host, port), e);
     }
   }
 

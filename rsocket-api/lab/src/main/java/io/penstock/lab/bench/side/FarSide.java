@@ -25,7 +25,6 @@ import io.rsocket.core.RSocketServer;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
 import io.rsocket.util.ByteBufPayload;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -68,7 +67,7 @@ final class FarSide implements AutoCloseable {
     this.place = place;
     this.bytes = Unpooled.wrappedBuffer(memory.chunk(sourceBytes).fill((byte) 7).asByteBuffer());
     this.control = (TcpListener) bind(
-        TcpTransport.server(TcpServerOptions.on(new InetSocketAddress(place.host(), port)), loops),
+        TcpTransport.server(TcpServerOptions.on(place.host(), port), loops),
         SocketAcceptor.forRequestResponse(payload -> Mono.fromCallable(() -> answered(payload)).subscribeOn(orders)));
   }
 

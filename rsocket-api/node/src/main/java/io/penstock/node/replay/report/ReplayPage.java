@@ -54,7 +54,8 @@ final class ReplayPage {
 
   private static String verdict(ReplayReport r) {
     if (r.isClean()) {
-      return "Every byte came and was verified, nothing leaked, and the budget held.";
+      return "Every byte came and was verified, nothing leaked, and the budget held."
+          + (r.policyAlone() == null ? "" : " The hits are exactly those of the policy.");
     }
     List<String> faults = new ArrayList<>();
     note(faults, r.corruptBlocks() > 0, "%,d blocks were corrupt", r.corruptBlocks());
@@ -65,6 +66,12 @@ final class ReplayPage {
     note(faults, r.leakedBlocks() > 0, "%,d blocks leaked", r.leakedBlocks());
     note(faults, r.peakInFlightBytes() > r.budgetBytes(), "the budget was passed by %,d bytes",
         r.peakInFlightBytes() - r.budgetBytes());
+    r.troubles().forEach((level, trouble) -> faults.add("level %s was %s".formatted(level, trouble)));
+    PolicyHits alone = r.policyAlone();
+    if (alone != null && !r.hasHitsOfPolicy()) {
+      faults
+          .add(String.format(Locale.ROOT, "the hits are not those of %s, which has %,d", alone.policy(), alone.hits()));
+    }
     return "Something went wrong: " + String.join("; ", faults) + ".";
   }
 

@@ -51,6 +51,9 @@ import org.jspecify.annotations.Nullable;
 ///     decoder that begins then gains over one that waits for the whole request
 /// @param times of the gets and puts at their clients; absent for parties in processes of their own
 /// @param ceilings what this machine can do at most, where it was measured
+/// @param policyAlone hits of the policy without bytes and levels, which `hits` must equal; absent where the node runs
+///     already or has several KV groups
+/// @param troubles first trouble of each level that was not healthy at some time, by its name
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers,
     ModelBlocks model, Reuse reuse, Map<String, String> capacities,
@@ -61,14 +64,20 @@ public record ReplayReport(String penstock, String trace, String parties, int bl
     double gigabytesPerSecond, double steadyGigabytesPerSecond,
     Micros firstSliceMicros, Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, double overlap,
     Map<String, StreamTimes.Times> times,
-    Map<String, Double> ceilings) {
+    Map<String, Double> ceilings, @Nullable PolicyHits policyAlone, Map<String, String> troubles) {
 
-  /// True when every byte came, every byte was right, nothing leaked and the budget held.
+  /// True when every byte came, every byte was right, nothing leaked, the budget held, every level was healthy, and the
+  /// hits are those of the policy.
   @JsonIgnore
   public boolean isClean() {
     return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered
         && (hasGroups() || bytesDelivered == blockRefs * blockBytes)
-        && peakInFlightBytes <= budgetBytes;
+        && peakInFlightBytes <= budgetBytes && troubles.isEmpty() && hasHitsOfPolicy();
+  }
+
+  /// Whether the hits are those of the policy, as far as they were compared.
+  boolean hasHitsOfPolicy() {
+    return policyAlone == null || policyAlone.hits() == hits || repeatedPasses > 0; // asked again, keys count again
   }
 
   /// Whether blocks were those of several KV groups, of which a request needs a part: each group proves by itself that

@@ -7,6 +7,7 @@ import io.penstock.node.report.Summary.Row;
 import io.penstock.node.report.Summary.Table;
 import io.penstock.node.report.Summary.TableRow;
 import io.penstock.node.shape.ModelSize;
+import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -68,6 +69,12 @@ final class ReportRows {
     rows.add(row("hits", "%,d  (%s)", r.hits(),
         both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ",
             joined(r.hitsByTier(), "%s %,d"))));
+    r.troubles().forEach((level, trouble) -> rows.add(
+        row("LEVEL " + level, "WAS %s. Hits are not those of the policy.", upper(trouble))));
+    PolicyHits alone = r.policyAlone();
+    if (alone != null) {
+      rows.add(new Row("policy alone", alone(alone)));
+    }
     rows.add(row("hit ceiling", "%,d  (%.2f %%) without a bound: %s", ceiling.hits(),
         100 * ceiling.hitRate(), size.words(ceiling.distinctBlocks())));
     rows.add(row("tokens reused", "%,d of %,d  (%.2f %%); ceiling %,d", r.reuse().tokensReused(),
@@ -93,7 +100,7 @@ final class ReportRows {
     rows.add(row("corrupt blocks", "%,d", r.corruptBlocks()));
     rows.add(row("leaked blocks", "%,d", r.leakedBlocks()));
     if (r.repeatedPasses() > 0) {
-      rows.add(row("asked again", "%,d times", r.repeatedPasses()));
+      rows.add(new Row("asked again", Plural.of(r.repeatedPasses(), "time")));
     }
     return rows;
   }
@@ -107,10 +114,27 @@ final class ReportRows {
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
-    rows.add(row("overlap", "%.1f %% of the time of requests is left at their first layer",
-        100 * r.overlap()));
+    rows.add(row("overlap", "when layer 0 has arrived, %.1f %% of the transfer is still to come", 100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
+  }
+
+  /// The state of a level in capitals: `OFF: no answer within 5000 ms`.
+  private static String upper(String trouble) {
+    int end = trouble.indexOf(':');
+    return end < 0
+        ? trouble.toUpperCase(Locale.ROOT)
+        : trouble.substring(0, end).toUpperCase(Locale.ROOT)
+            + trouble.substring(end);
+  }
+
+  /// Hits of the policy, beside those of the replay.
+  private String alone(PolicyHits alone) {
+    Long blocks = alone.capacityBlocks();
+    long more = r.hits() - alone.hits();
+    return form("%,d hits of %s %s without bytes, %s", alone.hits(), alone.policy(),
+        blocks == null ? "without a bound" : form("over %,d blocks", blocks),
+        more == 0 ? "as here" : form("NOT as here: %,d %s", Math.abs(more), more > 0 ? "more" : "fewer"));
   }
 
   private static String fill(ModelSize size, TierFill fill) {

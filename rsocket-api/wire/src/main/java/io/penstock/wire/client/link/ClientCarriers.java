@@ -13,6 +13,7 @@ import io.penstock.carrier.SliceSender;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
 import io.penstock.wire.protocol.WireFailure.CarrierUnavailableException;
+import io.penstock.wire.transport.ConnectionGauges;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,63 +37,81 @@ public final class ClientCarriers implements AutoCloseable {
     this.proof = proof;
   }
 
-  /// Offers of a client that accepts `wanted`, the first before the second, for its `hello`; null for none.
-  public static @Nullable List<Handshake.CarrierOffer> offers(List<Carrier> wanted) {
-    if (wanted.getFirst() == Carrier.INLINE) {
+  /// Offers of a client that accepts `wanted`, the first before the second, for its `hello`; null for none. A node
+  /// whose process the system does not state learns nothing about this process.
+  ///
+  /// @param node its process, as in [ConnectionGauges#peerProcess]
+  public static @Nullable List<Handshake.CarrierOffer> offers(List<Carrier> wanted, long node) {
+    if (wanted.getFirst() == Carrier.INLINE || node == ConnectionGauges.NO_PROCESS) {
       return null;
     }
     try {
       return List.of(Handshake.CarrierOffer.of(MemoryProbe.ofClient(), null, null));
-    } catch (PeerMemoryException e) { // the node is told why
-      return List.of(Handshake.CarrierOffer.none(String.valueOf(e.getMessage())));
+    } catch (PeerMemoryException e) { // this process has none
+      return null;
     }
   }
 
+  /// @param node its process, as in [ConnectionGauges#peerProcess]
   /// @throws CarrierUnavailableException if `wanted` has one carrier, and the node or this process cannot have it
-  public static ClientCarriers agreed(List<Carrier> wanted, @Nullable List<Handshake.CarrierOffer> answers) {
+  public static ClientCarriers agreed(List<Carrier> wanted, long node,
+      @Nullable List<Handshake.CarrierOffer> answers) {
     if (wanted.getFirst() == Carrier.INLINE) {
       return new ClientCarriers(InlineCarrier.INSTANCE, null, null);
     }
     List<String> reasons = new ArrayList<>();
     Handshake.CarrierOffer answer = Handshake.CarrierOffer.sharedMemory(answers);
+    if (node == ConnectionGauges.NO_PROCESS) {
+      reasons.add("the node must be reached over its Unix domain socket, and run for the same user");
+      answer = null;
+    } else if (answer == null || answer.refusal() != null) {
+      reasons.add(answer == null ? "the node did not offer it" : String.valueOf(answer.refusal()));
+      answer = null;
+    } else if (answer.requireProcess() != node) {
+      reasons.add("the node's process is another to this process");
+      answer = null;
+    }
+    if (answer == null) {
+      return inline(wanted, reasons);
+    }
     byte[] read = proof(answer, reasons);
     SliceSender sender = sender(answer, reasons);
     byte[] proof = sender == InlineCarrier.INSTANCE ? null : read;
     if (!reasons.isEmpty() && !wanted.contains(Carrier.INLINE)) {
-      throw new CarrierUnavailableException(wanted, List.of(Carrier.INLINE), String.join("; ", reasons));
+      throw unavailable(wanted, reasons);
     }
     return new ClientCarriers(sender,
-        proof == null ? null : new SharedMemoryReceiver(requireNonNull(requireNonNull(answer).process())), proof);
+        proof == null ? null : new SharedMemoryReceiver(requireNonNull(answer.process())), proof);
+  }
+
+  private static ClientCarriers inline(List<Carrier> wanted, List<String> reasons) {
+    if (!wanted.contains(Carrier.INLINE)) {
+      throw unavailable(wanted, reasons);
+    }
+    return new ClientCarriers(InlineCarrier.INSTANCE, null, null);
+  }
+
+  private static CarrierUnavailableException unavailable(List<Carrier> wanted, List<String> reasons) {
+    return new CarrierUnavailableException(wanted, List.of(Carrier.INLINE), String.join("; ", reasons));
   }
 
   /// Bytes of the node's probe; null if it cannot be read.
-  private static byte @Nullable [] proof(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
+  private static byte @Nullable [] proof(Handshake.CarrierOffer answer, List<String> reasons) {
     try {
-      return requireOffered(answer).readOfNode();
+      return answer.readOfNode();
     } catch (PeerMemoryException e) {
       reasons.add("from the node: " + e.getMessage());
       return null;
     }
   }
 
-  private static SliceSender sender(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
-    try {
-      byte[] told = requireOffered(answer).proof();
-      if (told != null && MemoryProbe.ofClient().isProvedBy(told)) {
-        return new SharedMemorySender();
-      }
-      reasons.add("to the node: " + (answer == null || answer.refusal() == null ? "no proof" : answer.refusal()));
-    } catch (PeerMemoryException e) {
-      reasons.add("to the node: " + e.getMessage());
+  private static SliceSender sender(Handshake.CarrierOffer answer, List<String> reasons) {
+    byte[] told = answer.proof();
+    if (told != null && MemoryProbe.ofClient().isProvedBy(told)) {
+      return new SharedMemorySender();
     }
+    reasons.add("to the node: it has not read memory of this process");
     return InlineCarrier.INSTANCE;
-  }
-
-  private static Handshake.CarrierOffer requireOffered(Handshake.@Nullable CarrierOffer answer) {
-    if (answer == null) {
-      throw new PeerMemoryException("the node did not offer it", null);
-    }
-    return answer;
   }
 
   public SliceSender sender() {

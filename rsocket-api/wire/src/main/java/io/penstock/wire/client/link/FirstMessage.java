@@ -35,6 +35,11 @@ public final class FirstMessage {
     });
   }
 
+  /// Encodes `message`.
+  public static FirstMessage of(String route, Object message) {
+    return new FirstMessage(route, bytes(message));
+  }
+
   private static byte[] bytes(Object message) {
     ByteBuf encoded = NodeConnection.CODEC.encode(message, ByteBufAllocator.DEFAULT);
     try {

@@ -11,7 +11,9 @@ import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.CheckedFrames;
 import io.penstock.wire.transport.ConnectionGauges;
+import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
+import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -20,6 +22,7 @@ import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.DefaultPayload;
 import io.rsocket.util.EmptyPayload;
+import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -49,7 +52,7 @@ public final class KeptConnection implements ClientTransport {
   private void made(DuplexConnection made) {
     Scheduler own = made instanceof TimedConnection timed ? timed.timers() : null;
     Scheduler timers = own == null ? terms.timers() : own;
-    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, String.valueOf(made.remoteAddress()));
+    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, SourceAddress.words(made.remoteAddress()));
     Mono<Void> gone = made.onClose().onErrorComplete();
     loop = own;
     connection = made;
@@ -61,6 +64,12 @@ public final class KeptConnection implements ClientTransport {
   @Override
   public int maxFrameLength() {
     return transport.maxFrameLength();
+  }
+
+  /// Where the peer is, as the connection shows it; null for a connection that is none of the internet.
+  public @Nullable SocketAddress remote() {
+    DuplexConnection made = connection;
+    return made == null ? null : made.remoteAddress();
   }
 
   /// Runs tasks on the connection's event loop; null for a connection of another module.
@@ -80,12 +89,19 @@ public final class KeptConnection implements ClientTransport {
 
   /// Connects, and asks to speak the protocol.
   Mono<RSocket> rsocket() {
+    boolean isWatched = transport instanceof TimedTransport || terms.timers() != null;
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(CheckedFrames::ofClient)
+        .interceptors(registry -> {
+          if (isWatched) {
+            CheckedFrames.ofClient(registry, terms.keepAliveTimeout(), terms.timers());
+          } else {
+            CheckedFrames.ofClient(registry);
+          }
+        })
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
-        .keepAlive(terms.keepAlive(), terms.keepAliveTimeout())
+        .keepAlive(terms.keepAlive(), isWatched ? CheckedFrames.WATCHED : terms.keepAliveTimeout())
         .setupPayload(Mono.fromSupplier(() -> setup(terms.credentials())))
         .connect(this)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
@@ -106,6 +122,11 @@ public final class KeptConnection implements ClientTransport {
   /// Word of the transport that the connection has.
   public String word() {
     return connection instanceof ConnectionGauges gauges ? gauges.transport().word() : "other";
+  }
+
+  /// The node's process, as in [ConnectionGauges#peerProcess].
+  public long peerProcess() {
+    return connection instanceof ConnectionGauges gauges ? gauges.peerProcess() : ConnectionGauges.NO_PROCESS;
   }
 
   /// Ends `rsocket` and the connection under it.

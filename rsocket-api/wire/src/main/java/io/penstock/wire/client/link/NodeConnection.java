@@ -45,12 +45,17 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
   /// @param peer named when it was too slow
   public static <T> Mono<T> limited(Mono<T> connecting, ClientTransport transport, LinkTerms terms, String peer) {
     return Mono.defer(() -> {
-      Scheduler timers = transport instanceof TimedTransport timed ? timed.timers() : terms.timers();
+      Scheduler timers = timers(transport, terms);
       return timers == null
           ? connecting
           : connecting.timeout(terms.connectTimeout(),
               Mono.error(() -> new ConnectTimeoutException(peer, terms.connectTimeout())), timers);
     });
+  }
+
+  /// Timers of the limits of a connection; null for no limits.
+  public static @Nullable Scheduler timers(ClientTransport transport, LinkTerms terms) {
+    return transport instanceof TimedTransport timed ? timed.timers() : terms.timers();
   }
 
   /// The same connection, whose peer has told its name.

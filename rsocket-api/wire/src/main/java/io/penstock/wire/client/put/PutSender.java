@@ -4,6 +4,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.operator.Demand;
+import io.penstock.operator.Failures;
+import io.penstock.operator.InTurn;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
@@ -58,6 +60,9 @@ final class PutSender {
   /// Payloads that the node requested, and the number of them that were sent.
   private final AtomicLong credit = new AtomicLong();
   private final AtomicLong sent = new AtomicLong();
+  /// The error of the source, or of the code that cut its slices.
+  private volatile @Nullable Throwable sourceFailure;
+  private final Sinks.Empty<Void> sourceFailed = Sinks.empty();
 
   /// @param open the message that opens the channel, for `keys`
   /// @param begun set when the node has said anything but a refusal
@@ -77,16 +82,29 @@ final class PutSender {
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open, trace),
                 inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
-    Flux<Payload> counted =
-        up.doOnRequest(n -> credit.accumulateAndGet(n, Demand::plus)).doOnNext(payload -> sent.incrementAndGet());
-    return AnsweredStream.of(connection.rsocket().requestChannel(counted),
+    Flux<Payload> counted = up.doOnRequest(n -> credit.accumulateAndGet(n, Demand::plus))
+        .doOnNext(payload -> sent.incrementAndGet()).onErrorResume(this::stop);
+    Flux<Receipt> receipts = AnsweredStream.of(connection.rsocket().requestChannel(counted),
         new AnsweredStream.Setting<>(connection, Routes.PUT, this::signalled, this::owedLimits,
             () -> credit.get() + sent.get() + framing.sendWindow().returned()))
-        .concatMapIterable(receipts -> receipts, 4)
+        .concatMapIterable(stored -> stored, 4)
         .doOnComplete(this::requireWhole)
         .doOnError(rooms::tryEmitError) // or what the node did not take would keep the channel open on this side
         .doOnComplete(rooms::tryEmitComplete)
-        .onErrorMap(connection::failure);
+        .onErrorMap(connection::failure)
+        .takeUntilOther(sourceFailed.asMono()); // completes: an error of the other would not cancel the channel
+    return InTurn.of(receipts, Flux.defer(() -> {
+      Throwable failure = sourceFailure;
+      return failure == null ? Flux.empty() : Flux.error(failure);
+    }));
+  }
+
+  /// Ends the put with an error of this side as it is, and cancels the channel: the error is the caller's, and neither
+  /// the connection's nor the node's.
+  private Flux<Payload> stop(Throwable error) {
+    sourceFailure = Failures.passable(error);
+    sourceFailed.tryEmitEmpty();
+    return Flux.never();
   }
 
   /// Number of limits after which silence of the node is too long; 0 while it is the source's turn.

@@ -75,13 +75,14 @@ final class PeerLink implements SegmentLink {
 
   @Override
   public Mono<SegmentRegistry.Snapshot> describe() {
-    List<Handshake.CarrierOffer> offers = carriers == null ? ClientCarriers.offers(options.carriers()) : null;
+    long node = connection.transport().peerProcess();
+    List<Handshake.CarrierOffer> offers = carriers == null ? ClientCarriers.offers(options.carriers(), node) : null;
     return connection.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine, number, offers),
         SegmentMessages.SegmentsReply.class)
         .map(told -> {
           told.requireIntact();
           if (carriers == null) {
-            agree(ClientCarriers.agreed(options.carriers(), told.carriers()));
+            agree(ClientCarriers.agreed(options.carriers(), node, told.carriers()));
           }
           sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
           mostParts = told.mostParts();

@@ -49,8 +49,8 @@ public final class SegmentConnector implements SegmentLink.Connector {
   }
 
   private SegmentLink link(NodeConnection connection, long engine, long number) {
-    BudgetLane in = budget.incoming(1);
-    BudgetLane out = budget.outgoing(1);
+    BudgetLane in = budget.in();
+    BudgetLane out = budget.out();
     return new PeerLink(connection, engine, number, in.part(in.name(), in.share(), WAITERS, 1),
         out.part("send window", options.sendWindowBytes(), WAITERS, 1), staging, options);
   }

@@ -28,10 +28,12 @@ public final class Request implements AutoCloseable {
   private final Budget budget;
   private final int bytes;
   private final Set<Request> running;
+  private final RequestRights rights;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
-  private Request(Payload payload, Budget budget, int bytes, Set<Request> running) {
+  private Request(Payload payload, Budget budget, int bytes, Set<Request> running, RequestRights rights) {
     this.payload = payload;
+    this.rights = rights;
     this.budget = budget;
     this.bytes = bytes;
     this.running = running;
@@ -40,16 +42,22 @@ public final class Request implements AutoCloseable {
   /// Takes `payload` over and charges it.
   ///
   /// @param running has it until it is closed
+  /// @param rights has those under which it runs, as soon as they were looked up
   /// @throws BudgetExhaustedException if the requests that run leave no room; `payload` is released then
-  static Request charged(Payload payload, Budget budget, Set<Request> running) {
+  static Request charged(Payload payload, Budget budget, Set<Request> running, RequestRights rights) {
     int bytes = bytes(payload);
-    if (budget.free() < 2L * bytes || !budget.tryAcquire(bytes)) { // the first request leaves as much as it takes, too
+    if (!tryCharge(budget, bytes) && !(budget.reclaim(2L * bytes) && tryCharge(budget, bytes))) {
       payload.release();
       throw new BudgetExhaustedException("messages of requests that run", bytes, budget.free(), 0);
     }
-    Request request = new Request(payload, budget, bytes, running);
+    Request request = new Request(payload, budget, bytes, running, rights);
     running.add(request);
     return request;
+  }
+
+  /// The first request leaves as much as it takes, too.
+  private static boolean tryCharge(Budget budget, int bytes) {
+    return budget.free() >= 2L * bytes && budget.tryAcquire(bytes);
   }
 
   boolean isHeavy() {
@@ -71,7 +79,7 @@ public final class Request implements AutoCloseable {
     }
     boolean endless = false;
     try {
-      Call call = Call.read(payload, dataMimeType, allocator);
+      Call call = Call.read(payload, dataMimeType, allocator, rights);
       endless = Routes.hasNoKeys(call.route());
       return route.apply(call);
     } finally {

@@ -12,14 +12,14 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
-/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, has heavy
+/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, lets
+/// heavy
 /// ones wait for their turn, and cancels what runs when the connection is gone. Whatever fails is told as the wire has
 /// it.
 public final class Requests {
@@ -27,26 +27,28 @@ public final class Requests {
   private final ByteBufAllocator allocator;
   private final Budget messages;
   private final ConnectionRate rate;
-  private final Scheduler decisions;
+  private final Scheduler turns;
   /// Requests that are charged.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
-  private final Disposable.Composite subscribed = Disposables.composite();
+  private final ServedStream.Streams streams;
 
   /// @param dataMimeType of messages that name no other
   /// @param messages pays for the messages of running requests
-  /// @param decisions runs heavy requests
+  /// @param turns runs heavy requests, in turns with other connections
+  /// @param held ends streams whose right is lost
   public Requests(String dataMimeType, ByteBufAllocator allocator, Budget messages, ConnectionRate rate,
-      Scheduler decisions) {
+      Scheduler turns, HeldRights held) {
+    this.streams = new ServedStream.Streams(Disposables.composite(), held);
     this.dataMimeType = dataMimeType;
     this.allocator = allocator;
     this.messages = messages;
     this.rate = rate;
-    this.decisions = decisions;
+    this.turns = turns;
   }
 
   /// Reads a message, which stays the caller's, without a charge.
   public Call read(Payload payload) {
-    return Call.read(payload, dataMimeType, allocator);
+    return Call.read(payload, dataMimeType, allocator, new RequestRights());
   }
 
   /// Counts `call` for the rate.
@@ -57,17 +59,17 @@ public final class Requests {
 
   /// One answer.
   public Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.using(() -> charged(payload), request -> {
+    return Mono.using(() -> charged(payload, new RequestRights()), request -> {
       Mono<Payload> answer = Mono.defer(() -> routed(request, route));
-      return request.isHeavy() ? answer.subscribeOn(decisions) : answer;
+      return request.isHeavy() ? answer.subscribeOn(turns) : answer;
     }).onErrorMap(WireErrors::toWire);
   }
 
   /// A stream of answers.
   public Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return ServedStream.of(() -> charged(payload), request -> request.isHeavy()
-        ? Flux.defer(() -> routed(request, route)).subscribeOn(decisions, false)
-        : routed(request, route), subscribed);
+    return ServedStream.of(rights -> charged(payload, rights), request -> request.isHeavy()
+        ? Flux.defer(() -> routed(request, route)).subscribeOn(turns, false)
+        : routed(request, route), streams);
   }
 
   /// What the receiver of a channel is made of.
@@ -79,36 +81,18 @@ public final class Requests {
 
   /// A channel, whose first payload is its request.
   ///
-  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an
-  /// operator that ended the stream instead would drop it.
+  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it.
   public Flux<Payload> opened(Publisher<Payload> payloads, Opening opening) {
-    BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
-        (payload, out) -> opened(payload, out, opening);
-    return Flux.defer(() -> {
-      Disposable.Swap one = Disposables.swap();
-      subscribed.add(one);
-      return Flux
-          .<Payload>from(
-              subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), first)))
-          .doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
-    }).onErrorMap(WireErrors::toWire);
+    BiFunction<Request, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
+        (request, out) -> routed(request, call -> opening.open(call, request, out));
+    return ServedStream.channel(rights -> subscriber -> payloads.subscribe(
+        new PutOpening(Operators.toCoreSubscriber(subscriber), payload -> charged(payload, rights), first, turns)),
+        streams);
   }
 
-  /// @param payload stays the caller's
-  private CoreSubscriber<Payload> opened(Payload payload, CoreSubscriber<? super Payload> out, Opening opening) {
-    payload.retain();
-    Request request = charged(payload);
+  private Request charged(Payload payload, RequestRights rights) {
     try {
-      return routed(request, call -> opening.open(call, request, out));
-    } catch (RuntimeException | Error e) {
-      request.close();
-      throw e;
-    }
-  }
-
-  private Request charged(Payload payload) {
-    try {
-      return Request.charged(payload, messages, running);
+      return Request.charged(payload, messages, running, rights);
     } catch (Error e) {
       throw Failures.unchecked(e);
     }
@@ -124,7 +108,7 @@ public final class Requests {
 
   /// Cancels every stream, also one that RSocket lost sight of after a damaged frame.
   public void close() {
-    subscribed.dispose();
+    streams.open().dispose();
     running.forEach(Request::close);
   }
 }

@@ -5,13 +5,22 @@ import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.wire.report.Carried;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// What a node serves beside blocks, so that prefill and decode ranks find each other and agree on ends.
 ///
 /// @param registry of ranks; null on a node that keeps none
 /// @param rank what this node does as a rank; null on a node that is none, or whose engine has the connector
-public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
+/// @param generation of the node as a rank, which a registry may tell it late; 0 before that. Null if it is that of the
+///     node
+public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank,
+    @Nullable LongSupplier generation) {
+  /// A rank whose generation is that of the node.
+  public DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
+    this(registry, rank, null);
+  }
+
   /// The requests whose blocks this node keeps as a prefill rank; null on another node.
   public @Nullable PrefillConnector kept() {
     return rank instanceof PrefillConnector prefill ? prefill : null;

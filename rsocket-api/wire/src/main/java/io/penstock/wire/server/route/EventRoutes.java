@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 public record EventRoutes(ServedSpaces spaces, StreamTickets streams, ByteBufAllocator allocator, long generation) {
   Flux<Payload> events(Call call) {
     Messages.EventsRequest request = call.message(Messages.EventsRequest.class);
-    BlockTier tier = spaces.of(call.route(), "space", request.space());
+    BlockTier tier = spaces.of(call, "space", request.space());
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(generation, stat.lastSequence());

@@ -42,12 +42,12 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
     ByteBufAllocator allocator) {
   Flux<Payload> get(Call call) {
     Messages.GetRequest request = call.message(Messages.GetRequest.class);
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     BlockLayout layout = tier.info().space().layout();
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     OnMiss onMiss = request.miss();
     if (onMiss == OnMiss.ADMIT) { // the missing keys take the places of others
-      spaces.require(Role.WRITER, call.route() + " with ADMIT", tier);
+      spaces.require(call, Role.WRITER, call.route() + " with ADMIT", tier);
     }
     SliceShape shape = spaces.shape(request, layout);
     SliceSender sender = carriers.sender(request.proof());

@@ -18,6 +18,6 @@ public record GetWaits(SilenceLimit.Rule stall, Duration await) {
 
   /// A reader that awaits blocks may give its credit when they come.
   SilenceLimit.Rule stall(OnMiss onMiss) {
-    return onMiss == OnMiss.SKIP ? stall : new SilenceLimit.Rule(stall.limit().plus(await), stall.timers());
+    return onMiss == OnMiss.SKIP ? stall : stall.plus(await);
   }
 }

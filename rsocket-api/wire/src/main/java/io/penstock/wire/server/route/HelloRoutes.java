@@ -12,6 +12,7 @@ import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.rsocket.Payload;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -23,7 +24,13 @@ public record HelloRoutes(ServedSpaces spaces, NodeCarriers carriers, Node node,
   /// What a node tells of itself.
   ///
   /// @param generation of this start of the node
-  public record Node(String name, long generation, AdvertisedEndpoints endpoints) {}
+  /// @param rankGeneration generation of the node as a rank; null if it has none of its own
+  public record Node(String name, long generation, AdvertisedEndpoints endpoints,
+      @Nullable LongSupplier rankGeneration) {
+    @Nullable Long rank() {
+      return rankGeneration == null ? null : rankGeneration.getAsLong();
+    }
+  }
 
   Mono<Payload> hello(Call call) {
     Handshake.Hello hello = call.message(Handshake.Hello.class);
@@ -37,6 +44,6 @@ public record HelloRoutes(ServedSpaces spaces, NodeCarriers carriers, Node node,
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
         info.capacityBlocks(), node.generation(), offers, AdvertisedEndpoints.hostToken().orElse(null),
         node.endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
-        List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS));
+        List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS), node.rank());
   }
 }

@@ -17,17 +17,19 @@ import reactor.core.scheduler.Scheduler;
 
 /// The routes `remove`, `pin` and `release` on one connection of a node.
 ///
-/// @param decisions runs the steps of a removal by pattern, between other heavy requests
-public record HoldRoutes(ServedSpaces spaces, ConnectionHolds holds, Scheduler decisions) {
+/// @param turns runs the steps of a removal by pattern, in turns with heavy requests of other connections
+public record HoldRoutes(ServedSpaces spaces, ConnectionHolds holds, Scheduler turns) {
   Mono<Payload> remove(Call call) {
     HoldMessages.RemoveRequest request = call.message(HoldMessages.RemoveRequest.class);
     if (request.keys() == null) {
-      BlockTier tier = spaces.of(call.route(), "space", request.space());
+      BlockTier tier = spaces.of(call, "space", request.space());
       KeyFilter which = request.pattern() == null ? KeyFilter.all() : HexPattern.filter(request.pattern());
-      return inTurns(holds.in(tier).remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
+      Flux<RemovalCount> steps = holds.in(tier).remove(which, request.isForced())
+          .doOnNext(step -> call.rights().requireAll());
+      return inTurns(steps).reduce(RemovalCount.NONE, RemovalCount::plus)
           .map(count -> call.reply(HoldMessages.Outcomes.of(count)));
     }
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     return request.force() == null
         ? tier.remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
@@ -36,12 +38,12 @@ public record HoldRoutes(ServedSpaces spaces, ConnectionHolds holds, Scheduler d
   }
 
   private Flux<RemovalCount> inTurns(Flux<RemovalCount> steps) {
-    return steps.concatMap(count -> Mono.just(count).subscribeOn(decisions), 1).subscribeOn(decisions);
+    return steps.concatMap(count -> Mono.just(count).subscribeOn(turns), 1).subscribeOn(turns);
   }
 
   Mono<Payload> pin(Call call) {
     HoldMessages.PinRequest request = call.message(HoldMessages.PinRequest.class);
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     return holds.in(tier).pin(spaces.keys(request.keys(), tier), request.pin().pin())
         .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
   }

@@ -27,7 +27,7 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
     if (request.lease() != null) {
       return null;
     }
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     return atOnce(tier.match(spaces.keys(request.keys(), tier)),
         prefix -> call.reply(new Messages.MatchReply(prefix)));
   }
@@ -46,7 +46,7 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
     if (request.lease() != null) {
       return null;
     }
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     Durability least = request.least();
     return least == null
@@ -62,18 +62,18 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
 
   Mono<Payload> match(Call call) {
     Messages.KeysRequest request = matched(call);
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
         ? tier.match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
-        : leased(tier, keys, wanted.terms(true)).map(lease -> call
+        : leased(call, tier, keys, wanted.terms(true)).map(lease -> call
             .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
   }
 
   Mono<Payload> exists(Call call) {
     Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
-    BlockTier tier = spaces.of(call.route(), request.keys());
+    BlockTier tier = spaces.of(call, request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
     Durability least = request.least();
@@ -82,11 +82,15 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
     }
     return wanted == null
         ? tier.contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
-        : leased(tier, keys, wanted.terms(false)).map(lease -> call
+        : leased(call, tier, keys, wanted.terms(false)).map(lease -> call
             .reply(Messages.ExistsReply.of(lease.found(), HoldMessages.LeaseGiven.of(lease))));
   }
 
-  private Mono<ReadLease> leased(BlockTier tier, List<BlockKey> keys, LeaseTerms terms) {
-    return gate.working(() -> holds.in(tier).lease(keys, terms));
+  private Mono<ReadLease> leased(Call call, BlockTier tier, List<BlockKey> keys, LeaseTerms terms) {
+    return gate.working(() -> holds.lease(tier, keys, terms)).doOnNext(lease -> {
+      if (spaces.lacks(call.route(), tier)) { // the right was lost meanwhile
+        holds.endWhere(tier::equals);
+      }
+    });
   }
 }

@@ -11,22 +11,33 @@ import io.penstock.carrier.SliceSender;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.transport.ConnectionGauges;
 import java.util.List;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Carriers of slices on one connection of a node. A client that offers shared memory gets the node's probe. The node
-/// reads it by references once it has read the client's probe; it sends references once the client has proved that it
-/// read the node's. Safe from any thread.
+/// Carriers of slices on one connection of a node. Shared memory is for a client whose process the system states, and
+/// whose probe in that process the node has read: it gets the node's probe. The node then reads by references; it sends
+/// references once the client has proved that it read the node's probe. Any other client gets one answer, which says
+/// nothing about the processes of this host. Safe from any thread.
 public final class NodeCarriers {
+  /// The one answer to an offer that is not accepted.
+  private static final Handshake.CarrierOffer REFUSED = Handshake.CarrierOffer.none(
+      "shared memory is for processes of the node's user, over its Unix domain socket, if the node "
+          + "has memory to share");
+
   private final List<Carrier> allowed;
+  private final long process;
   private final SharedMemorySender shared = new SharedMemorySender();
   @GuardedBy("this") private @Nullable SharedMemoryReceiver receiver;
   @GuardedBy("this") private @Nullable NodeRing ring;
+  @GuardedBy("this") private boolean ringClosed;
   @GuardedBy("this") private boolean closed;
 
-  public NodeCarriers(List<Carrier> allowed) {
+  /// @param process of the peer, as in [ConnectionGauges#peerProcess]
+  public NodeCarriers(List<Carrier> allowed, long process) {
     this.allowed = allowed;
+    this.process = process;
   }
 
   /// The answer to the offers of a client; null to a client that offers nothing.
@@ -36,28 +47,24 @@ public final class NodeCarriers {
     Handshake.CarrierOffer offer = Handshake.CarrierOffer.sharedMemory(offers);
     if (offer == null) {
       return null;
-    } else if (!allowed.contains(Carrier.SHARED_MEMORY)) {
-      return List.of(Handshake.CarrierOffer.none("the node is set to carry bytes inline"));
-    } else if (!hasMemory) {
-      return List.of(Handshake.CarrierOffer.none("the node has no blocks in memory for it"));
     }
-    byte[] proof = null;
-    String refusal = null;
     try {
-      proof = offer.readOfClient();
-      readFrom(offer);
-    } catch (PeerMemoryException e) {
-      refusal = e.getMessage();
+      return List.of(hasMemory && mayShare(offer) ? agreed(offer) : REFUSED);
+    } catch (PeerMemoryException e) { // the client learns nothing about what is in its process, or in another
+      return List.of(REFUSED);
     }
-    return List.of(answer(proof, refusal));
   }
 
-  private static Handshake.CarrierOffer answer(byte @Nullable [] proof, @Nullable String refusal) {
-    try {
-      return Handshake.CarrierOffer.of(MemoryProbe.ofNode(), proof, refusal);
-    } catch (PeerMemoryException e) {
-      return Handshake.CarrierOffer.none(String.valueOf(e.getMessage()));
-    }
+  private boolean mayShare(Handshake.CarrierOffer offer) {
+    return allowed.contains(Carrier.SHARED_MEMORY) && process != ConnectionGauges.NO_PROCESS
+        && offer.requireProcess() == process;
+  }
+
+  private Handshake.CarrierOffer agreed(Handshake.CarrierOffer offer) {
+    byte[] proof = offer.readOfClient();
+    Handshake.CarrierOffer own = Handshake.CarrierOffer.of(MemoryProbe.ofNode(), proof, null);
+    readFrom(offer);
+    return own;
   }
 
   /// A client says `hello` again when it speaks of several spaces.
@@ -82,7 +89,7 @@ public final class NodeCarriers {
     if (proof == null || !allowed.contains(Carrier.SHARED_MEMORY)) {
       return InlineCarrier.INSTANCE;
     }
-    if (!MemoryProbe.ofNode().isProvedBy(proof)) {
+    if (receiver() == null || !MemoryProbe.ofNode().isProvedBy(proof)) {
       throw WireFormatException.request("proof", "what stands in the node's memory", "something else");
     }
     return shared;
@@ -125,7 +132,18 @@ public final class NodeCarriers {
   /// @param ringEnded runs if there was a ring
   public void close(Runnable ringEnded) {
     endReceiver();
-    NodeRing open = ring();
+    closeRing(ringEnded);
+  }
+
+  /// Ends the ring, once; its connection gets no other.
+  ///
+  /// @param ringEnded runs if there was a ring
+  void closeRing(Runnable ringEnded) {
+    NodeRing open;
+    synchronized (this) {
+      open = ringClosed ? null : ring;
+      ringClosed = open != null || ringClosed;
+    }
     if (open != null) {
       open.close();
       ringEnded.run();

@@ -23,13 +23,13 @@ import io.penstock.wire.slice.Landing;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.Exceptions;
 
 /// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands
 /// slices in drafts of the tier ([IncomingWindow]), commits each window when its last granule was verified, and answers
@@ -57,10 +57,8 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   /// What all puts of a connection share.
   ///
   /// @param room blocks that open windows of the connection may have
-  /// @param waiting counts the puts that wait for room, over all connections
   /// @param stall how long a sender may be silent
-  public record Bounds(Budget budget, BudgetLane room, AtomicInteger waiting, int windowsAhead,
-      SilenceLimit.Rule stall) {}
+  public record Bounds(Budget budget, BudgetLane room, int windowsAhead, SilenceLimit.Rule stall) {}
 
   /// Maximum number of slices that are requested ahead.
   private static final int CREDIT_SLICES = 16;
@@ -77,8 +75,6 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private final SilenceLimit silence;
   private @Nullable Subscription in;
   private @Nullable Disposable reserving;
-  /// Whether it counts among the puts that wait for room.
-  private boolean waits;
   /// The wait for a block of a window.
   private Budget.@Nullable Place waiting;
   /// Blocks of open windows.
@@ -130,11 +126,19 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     });
   }
 
+  /// A sender that sent too much is told so. One that has given up, or is gone, gets no answer: RSocket cancels the
+  /// answers next.
   @Override
   public void onError(Throwable error) {
     serial.run(() -> {
       senderDone = true;
-      fail(WireErrors.fromWire(error, "the sender"));
+      if (Exceptions.isOverflow(error)) {
+        fail(WireErrors.fromWire(error, "the sender"));
+      } else if (!done) {
+        done = true;
+        setting.clock().ended(WireErrors.fromWire(error, "the sender"));
+        end(() -> {});
+      }
     });
   }
 
@@ -172,7 +176,6 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
       makeRoom();
       grant();
     }
-    waitForRoom(waiting != null || reserving != null);
     setting.clock().waits(waitsFor());
     silence.watch();
   }
@@ -198,13 +201,6 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     } else {
       waiting = setting.bounds().room().acquire(1, () -> serial.run(this::roomCame),
           refusal -> serial.run(() -> fail(refusal)));
-    }
-  }
-
-  private void waitForRoom(boolean now) {
-    if (now != waits) {
-      waits = now;
-      setting.bounds().waiting().addAndGet(now ? 1 : -1);
     }
   }
 
@@ -347,6 +343,5 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     signals.clear();
     scope.close();
     giveRoom(roomTaken);
-    waitForRoom(false);
   }
 }

@@ -22,7 +22,7 @@ public record PutRoutes(ServedSpaces spaces, NodeCarriers carriers, StreamTicket
     PutReceiver.Bounds bounds) {
   CoreSubscriber<Payload> put(Call call, Request request, CoreSubscriber<? super Payload> out) {
     PutMessages.PutRequest put = call.message(PutMessages.PutRequest.class);
-    BlockTier tier = spaces.of(call.route(), put.keys());
+    BlockTier tier = spaces.of(call, put.keys());
     List<BlockKey> keys = spaces.keys(put.keys(), tier);
     int sliceBytes = spaces.sliceBytes(put.maxSliceBytes(), tier.info().space().layout());
     int windowBlocks = spaces.windowBlocks(put.windowBlocks());

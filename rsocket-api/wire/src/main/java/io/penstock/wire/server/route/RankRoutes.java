@@ -1,9 +1,12 @@
 package io.penstock.wire.server.route;
 
 import io.penstock.block.BlockKey;
+import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.registry.RankOwner;
 import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.Registrant;
 import io.penstock.disagg.registry.RegistrationRefusedException;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.disagg.request.RequestAnswer;
@@ -17,12 +20,14 @@ import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.space.LeasedBlocks;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.rsocket.Payload;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -31,11 +36,35 @@ import reactor.core.scheduler.Scheduler;
 /// The routes of prefill and decode ranks on one connection of a node.
 ///
 /// @param spaces knows the rights of the caller
-/// @param party whose share pays for the blocks that the caller keeps here
+/// @param from the caller
 /// @param generation of this start of the node
+/// @param held withdraws kept requests whose caller loses the right to keep them
 /// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
-public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation,
-    Scheduler timers) {
+public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices services, long generation,
+    HeldRights held, Scheduler timers) {
+  /// The caller of the requests.
+  ///
+  /// @param address whose share pays for what the caller keeps here
+  /// @param connection of the caller
+  /// @param user null if the node asks for none
+  public record Source(Object address, Object connection, @Nullable String user) {
+    /// The caller as the owner of ranks: the user, or else the holder of `secret`.
+    RankOwner owner(byte @Nullable [] secret) {
+      if (user != null) {
+        return RankOwner.ofUser(user);
+      } else if (secret == null || secret.length < RankOwner.LEAST_SECRET || secret.length > RankOwner.MOST_SECRET) {
+        throw WireFormatException.request("secret",
+            RankOwner.LEAST_SECRET + " to " + RankOwner.MOST_SECRET + " bytes",
+            secret == null ? "absent" : secret.length);
+      }
+      return RankOwner.ofSecret(secret);
+    }
+
+    Registrant registrant(byte @Nullable [] secret) {
+      return new Registrant(owner(secret), address, connection);
+    }
+  }
+
   /// Ranks that one reply tells.
   static final int MOST_RANKS = 1024;
   /// Requests that a node keeps, and those that it remembers with them.
@@ -44,14 +73,15 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
   /// Whether this node answers `route`.
   boolean serves(String route) {
     return switch (route) {
-      case Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA -> services.registry() != null;
+      case Routes.CLAIM, Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA ->
+        services.registry() != null;
       case Routes.KEEP, Routes.SIGNAL -> services.kept() != null;
       default -> false;
     };
   }
 
   Mono<Payload> answered(Call call) {
-    spaces.requireSegments(call.route());
+    spaces.requireSegments(call);
     if (call.route().equals(Routes.SIGNAL)) {
       return signal(call, served(call, services.kept()));
     } else if (call.route().equals(Routes.KEEP)) {
@@ -59,6 +89,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     }
     RankRegistry registry = served(call, services.registry());
     return switch (call.route()) {
+      case Routes.CLAIM -> claim(call, registry);
       case Routes.REGISTER -> register(call, registry);
       case Routes.HEARTBEAT -> heartbeat(call, registry);
       case Routes.INSTANCES -> instances(call, registry);
@@ -74,21 +105,26 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     return service;
   }
 
+  private Mono<Payload> claim(Call call, RankRegistry registry) {
+    DisaggMessages.ClaimRequest request = call.message(DisaggMessages.ClaimRequest.class);
+    Registrant by = from.registrant(request.secret());
+    return deciding(() -> call.reply(
+        new DisaggMessages.ClaimReply(registry.claim(by, request.rankId(), request.leastOrAny()))));
+  }
+
   private Mono<Payload> register(Call call, RankRegistry registry) {
     DisaggMessages.RegisterRequest request = call.message(DisaggMessages.RegisterRequest.class);
+    Registrant by = from.registrant(request.secret());
     return deciding(() -> call.reply(DisaggMessages.RegisterReply.of(
-        refusing(() -> registry.register(request.registration())), registry.options())));
+        refusing(() -> registry.register(by, request.registration())), registry.options())));
   }
 
   private Mono<Payload> heartbeat(Call call, RankRegistry registry) {
     DisaggMessages.HeartbeatRequest request = call.message(DisaggMessages.HeartbeatRequest.class);
-    return deciding(() -> {
-      boolean known = registry.heartbeat(request.who().incarnation());
-      if (request.isLeaving()) {
-        registry.leave(request.who().incarnation());
-      }
-      return call.reply(new DisaggMessages.HeartbeatReply(known));
-    });
+    RankOwner owner = from.owner(request.secret());
+    Incarnation who = request.who().incarnation();
+    return deciding(() -> call.reply(new DisaggMessages.HeartbeatReply(
+        request.isLeaving() ? registry.leave(owner, who) : registry.heartbeat(owner, who))));
   }
 
   /// Runs where a wait for the registry's lock keeps no event loop: a registration compares manifests under it.
@@ -108,7 +144,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
       Integer told = request.replica();
       if (told != null) {
         refusing(() -> {
-          registry.assign(request.request(), told);
+          registry.assign(from.address(), request.request(), told);
           return told;
         });
       }
@@ -125,24 +161,25 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
         ? Mono.fromSupplier(() -> kept.withdraw(wanted.request()))
         : isOpen(call, wanted, keys, kept)
             ? Mono.just(new RequestAnswer(Outcome.REPEATED, null))
-            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks)
+                .doOnNext(answer -> watch(call, kept, wanted.request(), blocks)));
     return done.map(answer -> call.reply(DisaggMessages.KeepReply.of(answer, keys != null && answer.isKept())));
   }
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
   private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillConnector kept) {
-    BlockTier tier = spaces.of(call.route(), keys);
+    BlockTier tier = spaces.of(call, keys);
     List<BlockKey> named = spaces.keys(keys, tier);
     return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
   private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillConnector kept) {
-    BlockTier tier = spaces.of(call.route(), keys);
+    BlockTier tier = spaces.of(call, keys);
     requireRoom(kept.figures(), MOST_KEPT);
     if (kept.isDraining()) {
       return Mono.error(new DrainingException());
     }
-    return LeasedBlocks.of(tier, party, spaces.keys(keys, tier));
+    return LeasedBlocks.of(tier, from.address(), spaces.keys(keys, tier));
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
@@ -167,10 +204,19 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     }
   }
 
+  /// Withdraws `request` when its caller loses the right to keep it; the connection may have ended by then.
+  private void watch(Call call, PrefillConnector kept, String request, LeasedBlocks blocks) {
+    blocks.whenReleased(held.hold(call.rights(), lack -> {
+      RequestAnswer unused = kept.withdraw(request);
+    }));
+  }
+
   private Mono<Payload> signal(Call call, PrefillConnector kept) {
     DisaggMessages.SignalRequest request = call.message(DisaggMessages.SignalRequest.class);
-    if (request.generation() != generation) { // what an earlier start of this node kept is gone
-      throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + generation, request.generation());
+    LongSupplier registered = services.generation();
+    long mine = registered == null ? generation : registered.getAsLong();
+    if (request.generation() != mine) { // what an earlier start of this node kept is gone
+      throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + mine, request.generation());
     }
     return kept.accept(request.signal()).map(answer -> call.reply(DisaggMessages.SignalReply.of(answer)));
   }

@@ -7,18 +7,21 @@ import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.RingMessages;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.rsocket.Payload;
 import java.time.Duration;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /// The route `ring` on one connection of a node: opens a read ring.
 ///
 /// @param rings what the node allows
 /// @param blocks what a ring reads from, in a tier with these figures
+/// @param held ends a ring whose right is lost
 public record RingRoutes(ServedSpaces spaces, NodeCarriers carriers, RunningStreams running, Terms rings,
-    Blocks blocks) {
+    Blocks blocks, HeldRights held) {
   /// What a node allows its read rings.
   ///
   /// @param most rings of the node
@@ -39,7 +42,7 @@ public record RingRoutes(ServedSpaces spaces, NodeCarriers carriers, RunningStre
 
   Mono<Payload> ring(Call call) {
     RingMessages.RingRequest request = call.message(RingMessages.RingRequest.class);
-    BlockTier tier = spaces.of(call.route(), "space", request.space());
+    BlockTier tier = spaces.of(call, "space", request.space());
     carriers.sender(request.proof()); // compares the proof
     if (rings.hasRates()) {
       throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read ring",
@@ -47,7 +50,11 @@ public record RingRoutes(ServedSpaces spaces, NodeCarriers carriers, RunningStre
               + " as well",
           "asked of a node with rates");
     }
-    return tier.stat().map(stat -> call.reply(RingMessages.RingReply.of(open(request, tier, stat).place())));
+    return tier.stat().map(stat -> {
+      NodeRing opened = open(request, tier, stat);
+      Disposable unused = held.hold(call.rights(), lack -> carriers.closeRing(running::leaveRing));
+      return call.reply(RingMessages.RingReply.of(opened.place()));
+    });
   }
 
   private NodeRing open(RingMessages.RingRequest request, BlockTier tier, TierStat stat) {

@@ -40,10 +40,12 @@ import reactor.core.publisher.Mono;
 /// @param carriers of the connection
 /// @param staging for bytes that other processes cannot map where they are
 /// @param incoming what the connection may have on its way in
+/// @param reading how long a reader may stand still
+/// @param writing how long a sender may stand still
 public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
     Budget outgoing,
     Budget incoming,
-    StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator,
+    StreamTickets streams, SilenceLimit.Rule reading, SilenceLimit.Rule writing, ByteBufAllocator allocator,
     CallClocks clocks, NodeCarriers carriers, StagingSlots staging) {
   private static final long NO_TICKET = 0;
 
@@ -59,7 +61,7 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
     if (registry == null) {
       throw unknown(call, interaction);
     }
-    spaces.requireSegments(call.route());
+    spaces.requireSegments(call);
     return registry;
   }
 
@@ -100,7 +102,7 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
     return Flux.defer(() -> {
       // Everything that may refuse the request comes before the hold, which only the end of the stream gives back.
       SegmentSender.Setting setting =
-          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.outgoing(call),
+          new SegmentSender.Setting(item, outgoing, allocator, reading, clocks.outgoing(call),
               SharedSlices.of(carriers.sharedSender(item.proof()), staging));
       SegmentRegistry.Hold hold = known.hold(item.ranges());
       InFlight inFlight = entered(hold);
@@ -116,7 +118,7 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
     InFlight inFlight = entered(hold);
     try {
       SegmentReceiver write = new SegmentReceiver(out, new SegmentRoom(hold, inFlight),
-          memory -> new SegmentLanding(memory, item, carriers.receiver()), incoming, item.maxSliceBytes(), stall,
+          memory -> new SegmentLanding(memory, item, carriers.receiver()), incoming, item.maxSliceBytes(), writing,
           () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
             request.close();
             writes.leave(ended);

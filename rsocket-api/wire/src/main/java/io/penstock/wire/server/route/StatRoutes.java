@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
 public record StatRoutes(ServedSpaces spaces, String node, NodeBudget budget, RunningStreams running,
     BooleanSupplier draining) {
   Mono<Payload> stat(Call call) {
-    TierInfo asked = spaces.of(call.route(), "space", call.message(Messages.StatRequest.class).space()).info();
+    TierInfo asked = spaces.of(call, "space", call.message(Messages.StatRequest.class).space()).info();
     return Flux.fromIterable(spaces.spaces().tiers())
         .concatMap(tier -> tier.stat().map(stat -> StatMessages.SpaceFigures.of(tier.info(), stat))).collectList()
         .map(all -> call.reply(reply(asked, all)));

@@ -11,6 +11,8 @@ import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.wire.protocol.WireFormatException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /// Blocks that a prefill rank keeps in its tier for a request: leased until they are given up, however long that takes.
@@ -21,6 +23,7 @@ public final class LeasedBlocks implements HeldBlocks {
   private final List<BlockKey> keys;
   private final BlockScope reading = new BlockScope();
   private final AtomicBoolean released = new AtomicBoolean();
+  private final Disposable.Swap afterwards = Disposables.swap();
 
   private LeasedBlocks(TierHolds holds, List<BlockKey> keys) {
     this.holds = holds;
@@ -66,6 +69,11 @@ public final class LeasedBlocks implements HeldBlocks {
     return blocks instanceof LeasedBlocks leased && leased.keys.equals(keys);
   }
 
+  /// Disposes `then` when the blocks are given up, at once if they are.
+  public void whenReleased(Disposable then) {
+    afterwards.update(then);
+  }
+
   @Override
   public Mono<Void> release() {
     return Mono.fromRunnable(this::releaseNow);
@@ -75,6 +83,7 @@ public final class LeasedBlocks implements HeldBlocks {
     if (!released.getAndSet(true)) {
       reading.close();
       holds.close();
+      afterwards.dispose();
     }
   }
 }

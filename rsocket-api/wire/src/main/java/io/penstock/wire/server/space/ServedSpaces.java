@@ -19,12 +19,16 @@ import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
+import io.penstock.wire.server.call.Call;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Finds the tier of the space that a request names, if the caller may have it do that.
+///
+/// A request that needs a right keeps it among its own, so that its streams, and what it holds, end when the caller
+/// loses it.
 ///
 /// @param caller null if every peer may do everything
 public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
@@ -45,17 +49,17 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
   /// @param id null for the first space
   /// @throws WireFormatException naming the spaces that the node has, if it lacks this one; or saying that the caller
   ///     must not use `route` there
-  public BlockTier of(String route, String field, byte @Nullable [] id) {
-    return allowed(route, id == null ? first() : of(field, Fields.spaceId(field, id)));
+  public BlockTier of(Call call, String field, byte @Nullable [] id) {
+    return allowed(call, id == null ? first() : of(field, Fields.spaceId(field, id)));
   }
 
-  BlockTier of(String route, String field, SpaceId id) {
-    return allowed(route, of(field, id));
+  BlockTier of(Call call, String field, SpaceId id) {
+    return allowed(call, of(field, id));
   }
 
   /// The tier of `keys`.
-  public BlockTier of(String route, Messages.Keys keys) {
-    return of(route, "keys.space", keys.spaceId());
+  public BlockTier of(Call call, Messages.Keys keys) {
+    return of(call, "keys.space", keys.spaceId());
   }
 
   /// The keys of a request for `tier`, of which there may be no more than the node allows.
@@ -97,24 +101,34 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     return asked;
   }
 
-  private BlockTier allowed(String route, BlockTier tier) {
-    require(Routes.roleFor(route), route, tier);
+  private BlockTier allowed(Call call, BlockTier tier) {
+    require(call, Routes.roleFor(call.route()), call.route(), tier);
     return tier;
   }
 
   /// @param what operation, in the words of a message
   /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
-  public void require(Role least, String what, BlockTier tier) {
-    if (caller != null) {
-      require(least, what, tier.info().name(), "space " + tier.info().name());
+  public void require(Call call, Role least, String what, BlockTier tier) {
+    Caller user = caller;
+    if (user != null) {
+      call.rights().require(() -> lack(user, least, what, tier));
     }
+  }
+
+  /// Whether the caller must not use `route` in the space of `tier` any more.
+  public boolean lacks(String route, BlockTier tier) {
+    return caller != null && lack(caller, Routes.roleFor(route), route, tier) != null;
   }
 
   /// A segment lies in no space, so its routes are for users who have a role in every space.
   ///
   /// @throws WireFormatException if the caller has no such role, or one that does not include `route`
-  public void requireSegments(String route) {
-    require(Routes.roleFor(route), route, Grant.EVERY, "every space");
+  public void requireSegments(Call call) {
+    Caller user = caller;
+    if (user != null) {
+      String route = call.route();
+      call.rights().require(() -> lack(user, Routes.roleFor(route), route, Grant.EVERY, "every space"));
+    }
   }
 
   /// Whether the caller may use `route` of segments.
@@ -123,15 +137,18 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
         || caller.role(Grant.EVERY).filter(role -> role.includes(Routes.roleFor(route))).isPresent();
   }
 
-  private void require(Role least, String what, String space, String where) {
-    if (caller == null) {
-      return;
-    }
-    Role role = caller.role(space).orElse(null);
-    if (role == null || !role.includes(least)) {
-      throw new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + what + " in " + where,
-          role == null ? "none" : role.word());
-    }
+  private static @Nullable WireFormatException lack(Caller caller, Role least, String what, BlockTier tier) {
+    String space = tier.info().name();
+    return lack(caller, least, what, space, "space " + space);
+  }
+
+  private static @Nullable WireFormatException lack(Caller caller, Role least, String what, String space,
+      String where) {
+    Role role = caller.isKnown() ? caller.role(space).orElse(null) : null;
+    return role != null && role.includes(least)
+        ? null
+        : new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + what + " in " + where,
+            role == null ? "none" : role.word());
   }
 
   private BlockTier of(String field, SpaceId id) {
@@ -207,7 +224,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
         .filter(space -> space.model().equals(wanted.model())).findFirst()
         .orElseThrow(() -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.model", names(), wanted.model()));
     CacheSpace.Difference difference = requireNonNull(wanted.viewDifference(near), "no tier fits");
-    throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),
+    throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + Handshake.field(difference), difference.here(),
         difference.there());
   }
 
@@ -236,7 +253,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     try {
       limits.requireFits(plain.layout());
     } catch (IllegalArgumentException e) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space.layout", String.valueOf(e.getMessage()),
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space", String.valueOf(e.getMessage()),
           plain.id());
     }
     return spaces.open(plain).switchIfEmpty(Mono.error(

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.penstock.operator.Failures;
+import io.penstock.operator.LiveTimers;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
@@ -249,7 +250,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
 
   @Override
   public Scheduler timers() {
-    return Schedulers.fromExecutorService(loop);
+    return LiveTimers.of(Schedulers.fromExecutorService(loop));
   }
 
   // --- gauges: any thread
@@ -262,6 +263,11 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
   @Override
   public String peer() {
     return SourceAddress.words(remoteAddress());
+  }
+
+  @Override
+  public long peerProcess() {
+    return ProcessHandle.current().pid();
   }
 
   @Override

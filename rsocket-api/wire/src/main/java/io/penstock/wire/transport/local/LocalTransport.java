@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.local.LocalAddress;
+import io.penstock.operator.LiveTimers;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.TimedTransport;
@@ -58,7 +59,7 @@ public final class LocalTransport {
   private record Client(String name, LocalConnection.Setting setting) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
-      return Schedulers.fromExecutorService(setting.loop(false));
+      return LiveTimers.of(Schedulers.fromExecutorService(setting.loop(false)));
     }
 
     @Override

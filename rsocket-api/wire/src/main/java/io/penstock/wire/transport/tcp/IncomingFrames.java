@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /// Rules of a server for the bytes of a peer: SETUP in time and short, then frames that find room and arrive whole in
 /// time. A client trusts the node that it chose, so these rules do not apply there.
@@ -40,7 +42,7 @@ final class IncomingFrames {
 
   private boolean setUp;
   private boolean tookRoom;
-  private @Nullable ScheduledFuture<?> untilSetup;
+  private Disposable untilSetup = Disposables.disposed();
   private @Nullable ScheduledFuture<?> untilTick;
   private int watched;
   private int parts;
@@ -66,7 +68,7 @@ final class IncomingFrames {
 
   /// The time to SETUP begins.
   void begin(Duration timeToSetup) {
-    untilSetup = channel.eventLoop()
+    untilSetup = connection.timers()
         .schedule(() -> setupIsLate(timeToSetup.toMillis()), timeToSetup.toMillis(), TimeUnit.MILLISECONDS);
   }
 
@@ -111,13 +113,9 @@ final class IncomingFrames {
   void close() {
     decoder.close();
     giveRoomBack();
-    cancel(untilSetup);
-    cancel(untilTick);
-  }
-
-  private static void cancel(@Nullable ScheduledFuture<?> timer) {
-    if (timer != null) {
-      timer.cancel(false);
+    untilSetup.dispose();
+    if (untilTick != null) {
+      untilTick.cancel(false);
     }
   }
 
@@ -137,7 +135,7 @@ final class IncomingFrames {
 
   private boolean setUp() {
     setUp = true;
-    cancel(untilSetup);
+    untilSetup.dispose();
     decoder.maxFrameBytes(maxFrameBytes);
     RefusedPeerException refusal = server == null ? null : server.accepted().setUp(connection);
     if (refusal != null) {

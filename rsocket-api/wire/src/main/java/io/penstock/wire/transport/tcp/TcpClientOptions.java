@@ -7,6 +7,7 @@ import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.NameResolver;
 import io.penstock.wire.transport.SocketTuning;
 import java.net.SocketAddress;
 import java.nio.file.Path;
@@ -19,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 /// @param connectTimeout longest wait for the peer to accept, and again for the handshake of TLS
 /// @param tuning of the socket
 /// @param tls of its connections; null for none. A Unix domain socket has none in any case
+/// @param names looks the name of `remote` up, at each connection
 public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, ConnectionLimits limits,
-    SocketTuning tuning, @Nullable ClientTls tls) {
+    SocketTuning tuning, @Nullable ClientTls tls, NameResolver names) {
   /// Default of the longest wait for a peer to accept.
   public static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
@@ -29,6 +31,7 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
     requireNonNull(connectTimeout, "connectTimeout");
     requireNonNull(limits, "limits");
     requireNonNull(tuning, "tuning");
+    requireNonNull(names, "names");
     if (connectTimeout.toMillis() <= 0 || connectTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("connectTimeout must be in [1 ms, 24 days] (was " + connectTimeout + ")");
     }
@@ -41,7 +44,8 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
 
   /// 5 s to connect, default limits.
   public static TcpClientOptions to(SocketAddress remote) {
-    return new TcpClientOptions(remote, CONNECT_TIMEOUT, ConnectionLimits.defaults(), SocketTuning.defaults(), null);
+    return new TcpClientOptions(remote, CONNECT_TIMEOUT, ConnectionLimits.defaults(), SocketTuning.defaults(), null,
+        NameResolver.ofSystem());
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -50,19 +54,19 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
   }
 
   public TcpClientOptions withRemote(SocketAddress remote) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls, names);
   }
 
   public TcpClientOptions withConnectTimeout(Duration timeout) {
-    return new TcpClientOptions(remote, timeout, limits, tuning, tls);
+    return new TcpClientOptions(remote, timeout, limits, tuning, tls, names);
   }
 
   public TcpClientOptions withLimits(ConnectionLimits limits) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls, names);
   }
 
   public TcpClientOptions withTuning(SocketTuning tuning) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls, names);
   }
 
   public TcpClientOptions withCongestion(CongestionControl congestion) {
@@ -71,6 +75,11 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
 
   /// Connections with TLS.
   public TcpClientOptions withTls(ClientTls tls) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls, names);
+  }
+
+  /// Names that `names` looks up.
+  public TcpClientOptions withNames(NameResolver names) {
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls, names);
   }
 }

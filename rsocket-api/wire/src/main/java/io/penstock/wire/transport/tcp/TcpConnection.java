@@ -7,11 +7,14 @@ import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
 import io.penstock.operator.Failures;
+import io.penstock.operator.LiveTimers;
+import io.penstock.system.LiveClock;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.ConnectionGauges;
@@ -79,6 +82,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   private final FrameInbox inbox;
   private final Object source;
   private final String peer;
+  private final long peerProcess;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final Sinks.Empty<Void> gone = Sinks.empty();
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
@@ -102,6 +106,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
     this.source = SourceAddress.of(channel.remoteAddress());
     this.peer = SourceAddress.words(channel.remoteAddress());
+    this.peerProcess = PeerProcess.of(channel);
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
@@ -145,8 +150,18 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
     connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
+    judgeAfter(channel.eventLoop());
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
+  }
+
+  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets. A loop of
+  /// no group runs when its owner says so, and no one waits for it.
+  private static void judgeAfter(EventLoop loop) {
+    LiveClock clock = LiveClock.process();
+    if (loop.parent() != null && clock.reads(loop)) {
+      loop.terminationFuture().addListener(ended -> clock.forget(loop));
+    }
   }
 
   // --- DuplexConnection: any thread
@@ -228,7 +243,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public Scheduler timers() {
-    return Schedulers.fromExecutorService(channel.eventLoop());
+    return LiveTimers.of(Schedulers.fromExecutorService(channel.eventLoop()));
   }
 
   // --- gauges: any thread
@@ -243,6 +258,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   @Override
   public String peer() {
     return peer;
+  }
+
+  @Override
+  public long peerProcess() {
+    return peerProcess;
   }
 
   @Override

@@ -7,9 +7,9 @@ import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionSlots;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.SocketTuning;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
 
   /// A backlog of 1,024, default slots and limits.
   public static TcpServerOptions on(String host, int port) {
-    return on(new InetSocketAddress(host, port));
+    return on(Endpoint.internet(host, port));
   }
 
   /// A backlog of 1,024, default slots and limits.

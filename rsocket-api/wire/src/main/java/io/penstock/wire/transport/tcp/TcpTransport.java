@@ -6,6 +6,8 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.check.InternetAddress;
+import io.penstock.operator.LiveTimers;
 import io.penstock.system.SocketFile;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
@@ -75,7 +77,7 @@ public final class TcpTransport {
   }
 
   static Framing webSocketTo(TcpClientOptions options) {
-    return WebSocketFraming.ofClient(place(options.remote()), options.connectTimeout());
+    return WebSocketFraming.ofClient(authority(options.remote()), options.connectTimeout());
   }
 
   /// A server on one address; `start` listens.
@@ -116,7 +118,8 @@ public final class TcpTransport {
         .option(ChannelOption.AUTO_READ, false)
         .remoteAddress(options::remote);
     if (isInternet(options.remote())) {
-      tcp = tcp.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true);
+      tcp = tcp.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true)
+          .resolver(options.names());
     }
     SocketTuning tuning = options.tuning();
     int sendBytes = tuning.sendBytes(options.remote());
@@ -151,7 +154,7 @@ public final class TcpTransport {
 
   private static TcpServer tcp(TcpServerOptions options, LoopResources loops, @Nullable ByteBufAllocator alloc) {
     TcpServer tcp = TcpServer.create()
-        .runOn(loops)
+        .runOn(WildcardAddress.listening(loops, options.local()))
         .option(ChannelOption.SO_BACKLOG, options.backlog())
         .option(ChannelOption.AUTO_READ, false)
         .childOption(ChannelOption.AUTO_READ, false);
@@ -191,6 +194,13 @@ public final class TcpTransport {
     return !(address instanceof DomainSocketAddress);
   }
 
+  /// A link means nothing to the node, and no header of HTTP names one (RFC 6874).
+  private static String authority(SocketAddress remote) {
+    return remote instanceof InetSocketAddress address
+        ? InternetAddress.text(InternetAddress.withoutLink(InternetAddress.host(address)), address.getPort())
+        : remote.toString();
+  }
+
   private static String place(SocketAddress remote) {
     return remote instanceof InetSocketAddress address ? Endpoint.place(address) : remote.toString();
   }
@@ -205,7 +215,7 @@ public final class TcpTransport {
       ConnectionListener listener) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
-      return Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next());
+      return LiveTimers.of(Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next()));
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import io.netty.util.concurrent.Future;
+import io.penstock.check.InternetAddress;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.security.TlsFailedException;
@@ -94,7 +95,8 @@ final class TlsStart {
   /// @return completes when the handshake has succeeded; signals [TlsFailedException]
   static Mono<DuplexConnection> connect(Channel channel, TcpConnection connection, InetSocketAddress remote,
       Duration handshake, ClientTls tls) {
-    SslHandler handler = tls.handler(channel.alloc(), remote.getHostString(), remote.getPort(), handshake);
+    String host = InternetAddress.withoutLink(InternetAddress.host(remote)); // certificates name no link
+    SslHandler handler = tls.handler(channel.alloc(), host, remote.getPort(), handshake);
     String node = Endpoint.place(remote);
     return Mono.<DuplexConnection>create(sink -> {
       handler.handshakeFuture().addListener((Future<Channel> done) -> {

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.penstock.wire.transport.HttpHead;
 import io.rsocket.DuplexConnection;
 import java.time.Duration;
 import java.util.Set;
@@ -95,8 +96,10 @@ final class WebSocketFraming implements Framing {
     boolean isServer = host == null;
     pipeline.addBefore(TcpConnection.HANDLER, "penstock.websocket", new WebSocketFrames(connection, isServer));
     if (isServer) {
-      pipeline.addBefore("penstock.websocket", "penstock.upgrade", new WebSocketUpgrade(origins, connection));
+      HttpHead.Folds folds = new HttpHead.Folds();
+      pipeline.addBefore("penstock.websocket", "penstock.upgrade", new WebSocketUpgrade(origins, connection, folds));
       pipeline.addBefore("penstock.upgrade", WebSocketUpgrade.HTTP, new HttpRequestDecoder(HTTP));
+      pipeline.addBefore(WebSocketUpgrade.HTTP, "penstock.folds", folds);
       return Mono.just(connection);
     }
     WebSocketRequest request = new WebSocketRequest(String.valueOf(host), patience, connection);

@@ -15,12 +15,14 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.HttpHead;
 import io.penstock.wire.transport.Refusal;
 import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.Optional;
 import java.util.Set;
 
 /// The node's side of the request that turns HTTP into a WebSocket. Any other request is answered by a status and the
@@ -31,15 +33,18 @@ final class WebSocketUpgrade extends SimpleChannelInboundHandler<HttpObject> {
 
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   private static final String VERSION = "13";
-  private static final int KEY_CHARACTERS = 24;
+  private static final int KEY_BYTES = 16;
 
   private final Set<String> origins;
   private final TcpConnection connection;
+  private final HttpHead.Folds folds;
   private boolean answered;
   private boolean accepted;
 
-  WebSocketUpgrade(Set<String> origins, TcpConnection connection) {
+  /// @param folds stands before the handler that reads HTTP
+  WebSocketUpgrade(Set<String> origins, TcpConnection connection, HttpHead.Folds folds) {
     this.origins = origins;
+    this.folds = folds;
     this.connection = connection;
   }
 
@@ -60,6 +65,7 @@ final class WebSocketUpgrade extends SimpleChannelInboundHandler<HttpObject> {
   protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
     if (part instanceof LastHttpContent && accepted) {
       context.pipeline().remove(this);
+      context.pipeline().remove(folds);
       context.pipeline().remove(HTTP); // what it holds goes on as bytes
     }
     if (answered || !(part instanceof HttpRequest request)) {
@@ -68,20 +74,34 @@ final class WebSocketUpgrade extends SimpleChannelInboundHandler<HttpObject> {
     answered = true;
     HttpHeaders headers = request.headers();
     String key = headers.get(HttpHeaderNames.SEC_WEBSOCKET_KEY, "");
-    String origin = headers.get(HttpHeaderNames.ORIGIN, "");
+    String origin = headers.get(HttpHeaderNames.ORIGIN);
+    Optional<String> problem = HttpHead.problem(request);
     if (request.decoderResult().isFailure()) {
       refuse(context, HttpResponseStatus.BAD_REQUEST, "must be of HTTP (was another)");
+    } else if (folds.isFolded()) {
+      refuse(context, HttpResponseStatus.BAD_REQUEST, "must have each header on one line (had a folded one)");
     } else if (!request.uri().equals(Endpoint.WEB_SOCKET_PATH)) {
       refuse(context, HttpResponseStatus.NOT_FOUND, "must be for " + Endpoint.WEB_SOCKET_PATH + " (was for another)");
     } else if (!request.method().equals(HttpMethod.GET)
         || !headers.containsValue(HttpHeaderNames.UPGRADE, HttpHeaderValues.WEBSOCKET, true)
-        || !headers.get(HttpHeaderNames.SEC_WEBSOCKET_VERSION, "").equals(VERSION) || key.length() != KEY_CHARACTERS) {
+        || !headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.UPGRADE, true)
+        || !headers.get(HttpHeaderNames.SEC_WEBSOCKET_VERSION, "").equals(VERSION) || !isKey(key)) {
       refuse(context, HttpResponseStatus.UPGRADE_REQUIRED, "must be for a WebSocket, version 13 (was another)");
-    } else if (!origin.isEmpty() && !origins.contains("*") && !origins.contains(origin)) {
+    } else if (problem.isPresent()) {
+      refuse(context, HttpResponseStatus.BAD_REQUEST, "is malformed: " + problem.get());
+    } else if (origin != null && !origins.contains("*") && !origins.contains(origin)) {
       refuse(context, HttpResponseStatus.FORBIDDEN, "must come from one of the origins " + origins
           + " (came from another)");
     } else {
       accept(context, key);
+    }
+  }
+
+  private static boolean isKey(String key) {
+    try {
+      return Base64.getDecoder().decode(key).length == KEY_BYTES;
+    } catch (IllegalArgumentException e) { // it is not Base64
+      return false;
     }
   }
 

@@ -52,7 +52,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -220,7 +219,7 @@ final class ReceiverFuzzTest {
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
             new PutReceiver.Bounds(Budget.of(budget.permits()),
                 new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4),
-                new AtomicInteger(), 2, new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create())),
+                2, new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create())),
             stream.maxSliceBytes(), Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, null,
             () -> signals.over++, StreamClock.NONE),
         ALL);

@@ -30,7 +30,6 @@ import io.rsocket.util.ByteBufPayload;
 import io.rsocket.util.DefaultPayload;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
@@ -82,7 +81,7 @@ final class PutReceiverTest {
   private void receive() {
     PutReceiver.Setting setting =
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
-            new PutReceiver.Bounds(Budget.of(budget.permits()), room, new AtomicInteger(), 2,
+            new PutReceiver.Bounds(Budget.of(budget.permits()), room, 2,
                 new SilenceLimit.Rule(IDLE, clock)),
             4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
@@ -140,7 +139,7 @@ final class PutReceiverTest {
     whole.tryAcquire(8);
     PutReceiver.Setting setting =
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
-            new PutReceiver.Bounds(Budget.of(budget.permits()), room, new AtomicInteger(), 2,
+            new PutReceiver.Bounds(Budget.of(budget.permits()), room, 2,
                 new SilenceLimit.Rule(IDLE, clock)),
             4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
@@ -162,7 +161,7 @@ final class PutReceiverTest {
     credit = 0;
     PutReceiver.Setting setting =
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
-            new PutReceiver.Bounds(Budget.of(budget.permits()), room, new AtomicInteger(), 2,
+            new PutReceiver.Bounds(Budget.of(budget.permits()), room, 2,
                 new SilenceLimit.Rule(IDLE, clock)),
             4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));

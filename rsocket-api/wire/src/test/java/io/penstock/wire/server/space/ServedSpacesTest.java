@@ -3,6 +3,8 @@ package io.penstock.wire.server.space;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
@@ -11,9 +13,12 @@ import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
+import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.StatMessages;
+import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.call.RequestRights;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -42,7 +47,9 @@ final class ServedSpacesTest {
     String open = "" + OPEN.id();
     String secret = "" + SECRET.id();
     SpaceId other = new CacheSpace("other", LAYOUT, 0, "").id();
-    assertThatThrownBy(() -> routes.of(Routes.GET, "keys.space", other)).hasMessageContaining("tenant")
+    Call get = new Call(Routes.GET, ControlCodec.CBOR, Unpooled.EMPTY_BUFFER, ByteBufAllocator.DEFAULT, null,
+        new RequestRights());
+    assertThatThrownBy(() -> routes.of(get, "keys.space", other)).hasMessageContaining("tenant")
         .hasMessageContaining(open)
         .hasMessageNotContaining(secret);
   }

@@ -107,6 +107,34 @@ final class HostileWebSocketTest {
   }
 
   @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "Origin: https://chat.example.org\\r\\nOrigin: https://evil.example.org|400 Bad Request",
+    "Origin: https://evil.example.org\\r\\nOrigin: https://chat.example.org|400 Bad Request",
+    "Origin: https://chat.example.org\\r\\nOrigin: https://chat.example.org|400 Bad Request",
+    "Origin:|400 Bad Request",
+    "Origin: \\r\\nOrigin: https://evil.example.org|400 Bad Request",
+    "Origin: https://chat.example.org, https://evil.example.org|403 Forbidden",
+    "Origin: null|403 Forbidden",
+    "Origin: https://chat.example.org.evil.org|403 Forbidden",
+    "Origin:\\r\\n https://chat.example.org|400 Bad Request",
+    "Origin : https://chat.example.org|400 Bad Request",
+    "X-Other: a\\r\\n\\tb|400 Bad Request",
+    "Host: evil.example.org|400 Bad Request",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==|400 Bad Request",
+    "Sec-WebSocket-Version: 8|400 Bad Request",
+    "Content-Length: 5|400 Bad Request",
+    "Transfer-Encoding: identity|400 Bad Request"})
+  void upgrade_thatTwoReadersMayReadDifferently_isRefused(String header, String status) throws IOException {
+    TcpListener server = listen();
+    try (Socket browser = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      browser.getOutputStream().write(upgrade(header.translateEscapes() + "\r\n"));
+      assertThat(new String(browser.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+          .startsWith("HTTP/1.1 " + status);
+    }
+    refused(server, Refusal.UPGRADE);
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"text", "unmasked", "extension", "long control", "continuation", "long parts"})
   void messages_thatNoClientMaySend_endTheConnection(String what) throws IOException {
     TcpListener server = listen();

@@ -1,4 +1,4 @@
-package io.penstock.node.client;
+package io.penstock.node.option;
 
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.InputFile;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /// Options for a node that has TLS or wants credentials. No option takes a secret, for a command line is not secret.
-final class SecurityOptions {
+public final class SecurityOptions {
   static final String TOKEN = "PENSTOCK_TOKEN";
   static final String PASSWORD = "PENSTOCK_PASSWORD";
 
@@ -47,7 +47,7 @@ final class SecurityOptions {
   private @Nullable String tokenFile;
 
   /// Refuses options of TLS for a Unix domain socket, which has none: its bytes stay on this host.
-  void requireFit(Endpoint place) {
+  public void requireFit(Endpoint place) {
     if (place.transport() != TransportKind.UDS) {
       return;
     }
@@ -61,7 +61,7 @@ final class SecurityOptions {
   }
 
   /// Credentials from the options and from `environment`.
-  NodePass pass(Map<String, String> environment) throws IOException {
+  public NodePass pass(Map<String, String> environment) throws IOException {
     return new NodePass(tls(), credentials(environment));
   }
 

@@ -9,6 +9,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.tiers.DiskRoom;
 import io.penstock.storage.engine.DiskSpace;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// What a node is told at its start about a disk level that its disk has no room for.
-final class DiskRoomTest {
+final class DiskRequirementTest {
   private static final long GIB = 1L << 30;
   private static final DiskSpace DISK = new DiskSpace(100 * GIB, 40 * GIB);
 
@@ -35,18 +36,19 @@ final class DiskRoomTest {
 
   @Test
   void levelLargerThanItsDisk_isRefused_withAllNumbers() {
-    assertThatThrownBy(() -> new DiskRoom(DISK, GIB).requireFor(config("95GiB", Map.of())))
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, GIB), config("95GiB", Map.of())))
         .isInstanceOf(ConfigException.class)
         .hasMessage("ssd must be <= 31.0 GiB, the room for it on its disk: 40.0 GiB of 100 GiB are free, of which "
             + "ssd.keep.free 256 MiB and ssd.disk.high 90 % leave 30.0 GiB, and the folder holds 1.00 GiB "
-            + "(was 95 GiB, from --ssd)");
+            + "(was 95 GiB, from --ssd). Files take up to 1.5 times what their blocks do, so 20.7 GiB fit at any time");
   }
 
   @Test
   void levelWithBlocks_startsOnADiskThatOthersHaveFilled() {
     DiskSpace full = new DiskSpace(100 * GIB, GIB);
-    assertThatCode(() -> new DiskRoom(full, 40 * GIB).requireFor(config("80GiB", Map.of()))).doesNotThrowAnyException();
-    assertThatThrownBy(() -> new DiskRoom(full, 0).requireFor(config("80GiB", Map.of())))
+    assertThatCode(() -> DiskRequirement.require(new DiskRoom(full, 40 * GIB), config("80GiB", Map.of())))
+        .doesNotThrowAnyException();
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(full, 0), config("80GiB", Map.of())))
         .hasMessageContaining("ssd must be <= 0 B");
   }
 
@@ -54,7 +56,8 @@ final class DiskRoomTest {
   void blocks_areThoseOfTheModel() {
     NodeConfig large = config("10000 blocks", Map.of(LayoutSettings.MODEL, "gemma-3-27b")); // 7.75 MiB for all groups
 
-    assertThatThrownBy(() -> new DiskRoom(DISK, 0).requireFor(large)).hasMessageContaining("(was 10000 blocks");
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), large))
+        .hasMessageContaining("(was 10000 blocks");
   }
 
   @Test
@@ -62,18 +65,32 @@ final class DiskRoomTest {
     NodeConfig blocks = config("1000000 blocks", Map.of());
     NodeConfig kept = config("31GiB", Map.of(NodeSettings.SSD_DISK_HIGH, "100", NodeSettings.SSD_KEEP_FREE, "10GiB"));
 
-    assertThatThrownBy(() -> new DiskRoom(DISK, 0).requireFor(blocks)).hasMessageContaining("(was 1000000 blocks");
-    assertThatThrownBy(() -> new DiskRoom(DISK, 0).requireFor(kept)).hasMessageContaining("must be <= 30.0 GiB");
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), blocks))
+        .hasMessageContaining("(was 1000000 blocks");
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), kept))
+        .hasMessageContaining("must be <= 30.0 GiB");
   }
 
   @Test
   void levelThatFits_withWhatTheFolderHas_isTaken_andOneWithoutABound() {
     assertThatCode(() -> {
-      new DiskRoom(DISK, GIB).requireFor(config("31GiB", Map.of()));
-      new DiskRoom(DISK, 0).requireFor(config("unbounded", Map.of()));
-      new DiskRoom(DISK, 0).requireFor(config("40GiB",
+      DiskRequirement.require(new DiskRoom(DISK, GIB), config("31GiB", Map.of()));
+      DiskRequirement.require(new DiskRoom(DISK, 0), config("unbounded", Map.of()));
+      DiskRequirement.require(new DiskRoom(DISK, 0), config("40GiB",
           Map.of(NodeSettings.SSD_DISK_HIGH, "100", NodeSettings.SSD_KEEP_FREE, "0")));
     }).doesNotThrowAnyException();
+  }
+
+  @Test
+  void filesThatMayNeedMoreThanTheirBlocks_areToldAtTheStart() {
+    assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("29GiB", Map.of())))
+        .hasValue(
+            "level ssd may keep fewer blocks than stated (29 GiB): its files take up to 43.5 GiB, and its disk has "
+                + "room for 30.0 GiB. Up to ssd = 20.0 GiB fits at any time");
+    assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("20GiB", Map.of()))).isEmpty();
+    assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("unbounded", Map.of()))).isEmpty();
+    Map<Setting<?>, String> bounded = Map.of(NodeSettings.SSD_CAPACITY, "30GiB");
+    assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("29GiB", bounded))).isEmpty();
   }
 
   @Test
@@ -88,6 +105,6 @@ final class DiskRoomTest {
   @Test
   void node_isRefused_beforeItTakesAPort() {
     assertThatThrownBy(() -> Node.start(config("1000000GiB", Map.of())).block()).isInstanceOf(ConfigException.class)
-        .hasMessageStartingWith("ssd must be <= ").hasMessageEndingWith("(was 1000000 GiB, from --ssd)");
+        .hasMessageStartingWith("ssd must be <= ").hasMessageContaining("(was 1000000 GiB, from --ssd)");
   }
 }

@@ -1,0 +1,59 @@
+package io.penstock.node.tiers;
+
+import io.penstock.node.text.Json;
+import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedTier;
+import io.penstock.recording.Script;
+import io.penstock.recording.Turns;
+import io.penstock.storage.recording.RecordingWriter;
+import io.penstock.system.LiveClock;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.TierInputs;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// A recording of all tiers of this process, in one order, in a folder. It ends before the tiers are closed.
+public final class TierRecording implements AutoCloseable {
+  private final RecordingWriter writer;
+  private final Turns turns;
+  private final AtomicInteger tiers = new AtomicInteger();
+
+  private TierRecording(RecordingWriter writer) {
+    this.writer = writer;
+    this.turns = new Turns(LiveClock.process()::nanos, new Script() {
+      @Override
+      public void add(RecordedEvent event) {
+        writer.add(event);
+      }
+    }, false);
+  }
+
+  /// Begins a recording.
+  ///
+  /// @param folder made if it is not there; must be empty
+  public static TierRecording begin(Path folder) {
+    return new TierRecording(RecordingWriter.open(folder, RecordingWriter.Options.defaults()));
+  }
+
+  /// Opens a tier of `plan` that is recorded.
+  RecordedTier open(TierPlan plan, TierInputs inputs, List<BlockStore> stores, RecordedTier.Opening opening) {
+    if (!plan.space().tenantSalt().isEmpty() || plan.room() != null) {
+      throw new IllegalArgumentException(
+          "record needs a node of one space without a salt (was of several, or with a salt)");
+    }
+    return RecordedTier.open(turns, tiers.getAndIncrement(),
+        Json.MAPPER.writeValueAsString(TierWords.of(plan, stores)), inputs, stores, opening);
+  }
+
+  /// Events that were left out, as the disk did not keep up.
+  public long missed() {
+    return writer.missed();
+  }
+
+  /// Ends the recording: what happens from now on is not in it.
+  @Override
+  public void close() {
+    writer.close();
+  }
+}

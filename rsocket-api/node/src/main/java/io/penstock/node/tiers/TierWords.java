@@ -1,0 +1,84 @@
+package io.penstock.node.tiers;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.node.setting.Capacity;
+import io.penstock.recording.Player.PlayedStoreSpec;
+import io.penstock.stack.shape.StackOptions;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.wire.protocol.Handshake;
+import java.time.Duration;
+import java.util.List;
+
+/// What a recording says of a tier: enough to open it again, on stores that the recording drives.
+///
+/// @param name of the tier
+/// @param space of its blocks, without a salt
+/// @param dramBlocks 0 for none; `Long.MAX_VALUE` without a bound
+/// @param ssdBlocks blocks of the level on disk; 0 for none
+/// @param stores fastest first
+record TierWords(String name, Handshake.Space space, long dramBlocks, long ssdBlocks, StackOptions.Mode mode,
+    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, boolean exact,
+    Rules tiering, Bounds holds, List<Store> stores) {
+  /// A store under the tier.
+  record Store(String name, Medium medium, Durability durability, long capacityBlocks) {}
+
+  /// Where the tier leaves its policy.
+  record Rules(int uses, int promoteAtHit, int prefetchBlocks, long queueBlocks, long queueBytes, double memoryHigh,
+      double memoryLow) {}
+
+  /// Bounds of leases and pins; times in milliseconds.
+  record Bounds(long leaseLife, long mostLeaseLife, int leasesPerParty, long softPinLife, long mostSoftPinLife,
+      double pinShare, long putPatience, long putLife, long roomTimeout) {}
+
+  static TierWords of(TierPlan plan, List<BlockStore> stores) {
+    StackOptions.Tiering tiering = plan.tiering();
+    StackOptions.HoldOptions holds = plan.holds();
+    int uses = tiering.offload() instanceof StackOptions.OffloadRule.UsedAtLeast least ? least.uses() : 0;
+    int blockBytes = plan.space().layout().blockBytes();
+    return new TierWords(plan.name(), Handshake.Space.of(plan.space()),
+        plan.dram().isOff() ? 0 : plan.dram().inBlocks(blockBytes),
+        plan.ssd().isOff() ? 0 : plan.ssd().inBlocks(blockBytes), plan.mode(), plan.policy(), plan.reserveBlocks(),
+        plan.windowBlocks(), plan.waiters(), plan.eventsKept(), plan.exact(),
+        new Rules(uses, tiering.promoteAtHit(), tiering.prefetchBlocks(), tiering.queueBlocks(), tiering.queueBytes(),
+            tiering.memoryHigh(), tiering.memoryLow()),
+        new Bounds(holds.leaseLife().toMillis(), holds.mostLeaseLife().toMillis(), holds.leasesPerParty(),
+            holds.softPinLife().toMillis(), holds.mostSoftPinLife().toMillis(), holds.pinShare(),
+            holds.putPatience().toMillis(), holds.putLife().toMillis(), holds.roomTimeout().toMillis()),
+        stores.stream()
+            .map(store -> new Store(store.name(), store.medium(), store.durability(), store.capacityBlocks()))
+            .toList());
+  }
+
+  CacheSpace cacheSpace() {
+    return requireNonNull(space, "space").withoutSalt();
+  }
+
+  List<PlayedStoreSpec> specs() {
+    CacheSpace of = cacheSpace();
+    return stores.stream().map(store -> new PlayedStoreSpec(store.name(), store.medium(), of, store.durability(),
+        store.capacityBlocks())).toList();
+  }
+
+  /// The plan without its device and disk, whose stores the recording drives.
+  TierPlan plan() {
+    return TierPlan.dram(cacheSpace(), dramBlocks == Long.MAX_VALUE
+        ? Capacity.UNBOUNDED
+        : Capacity.ofBlocks(dramBlocks)).withMode(mode).withPolicy(policy).withReserveBlocks(reserveBlocks)
+        .withWindowBlocks(windowBlocks).withWaiters(waiters).withEventsKept(eventsKept).withExact(exact)
+        .withTiering(new StackOptions.Tiering(StackOptions.OffloadRule.usedAtLeast(tiering.uses()),
+            tiering.promoteAtHit(), tiering.prefetchBlocks(), tiering.queueBlocks(), tiering.queueBytes(),
+            tiering.memoryHigh(), tiering.memoryLow()))
+        .withHolds(new StackOptions.HoldOptions(millis(holds.leaseLife()), millis(holds.mostLeaseLife()),
+            holds.leasesPerParty(), millis(holds.softPinLife()), millis(holds.mostSoftPinLife()), holds.pinShare(),
+            millis(holds.putPatience()), millis(holds.putLife()), millis(holds.roomTimeout())));
+  }
+
+  private static Duration millis(long millis) {
+    return Duration.ofMillis(millis);
+  }
+}

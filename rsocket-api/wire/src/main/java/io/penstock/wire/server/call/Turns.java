@@ -1,0 +1,169 @@
+package io.penstock.wire.server.call;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// Runs heavy requests one at a time, and lets connections take turns: the oldest request of each connection before the
+/// second one of any. So a request waits for one request of each other connection at most, however many wait there.
+///
+/// Safe from any thread.
+public final class Turns {
+  private final Scheduler worker;
+  private final boolean isImmediate;
+  /// Connections with waiting requests; the first has the next turn.
+  @GuardedBy("this") private final Queue<OfConnection> waiting = new ArrayDeque<>();
+  @GuardedBy("this") private boolean running;
+
+  /// @param worker runs the requests; one thread is enough
+  public Turns(Scheduler worker) {
+    this.worker = worker;
+    this.isImmediate = worker.equals(Schedulers.immediate());
+  }
+
+  /// The requests of one more connection, in their order.
+  public Scheduler ofConnection() {
+    return new OfConnection();
+  }
+
+  private void enter(OfConnection connection, Turn turn) {
+    synchronized (this) {
+      connection.turns.add(turn);
+      if (connection.turns.size() == 1) {
+        waiting.add(connection);
+      }
+      if (running) {
+        return;
+      }
+      running = true;
+    }
+    runLater();
+  }
+
+  private void runLater() {
+    try {
+      worker.schedule(this::run);
+    } catch (RejectedExecutionException e) { // the node is closing
+      synchronized (this) {
+        running = false;
+        waiting.forEach(connection -> connection.turns.clear());
+        waiting.clear();
+      }
+      throw e;
+    }
+  }
+
+  /// One turn; an immediate worker runs them all, and has no other work in between.
+  private void run() {
+    Turn turn = next();
+    while (turn != null) {
+      boolean failed = true;
+      try {
+        turn.run();
+        failed = false;
+      } finally {
+        if (failed || !isImmediate) {
+          runLater();
+        }
+      }
+      turn = isImmediate ? next() : null;
+    }
+  }
+
+  private synchronized @Nullable Turn next() {
+    OfConnection connection = waiting.poll();
+    if (connection == null) {
+      running = false;
+      return null;
+    }
+    Turn turn = connection.turns.remove();
+    if (!connection.turns.isEmpty()) {
+      waiting.add(connection);
+    }
+    return turn;
+  }
+
+  /// One request; disposed, it is skipped.
+  private static final class Turn implements Runnable, Disposable {
+    private final AtomicReference<@Nullable Runnable> task;
+
+    Turn(Runnable task) {
+      this.task = new AtomicReference<>(task);
+    }
+
+    @Override
+    public void run() {
+      Runnable now = task.getAndSet(null);
+      if (now != null) {
+        now.run();
+      }
+    }
+
+    @Override
+    public void dispose() {
+      task.set(null);
+    }
+
+    @Override
+    public boolean isDisposed() {
+      return task.get() == null;
+    }
+  }
+
+  private final class OfConnection implements Scheduler {
+    /// Guarded by the turns.
+    private final Queue<Turn> turns = new ArrayDeque<>();
+
+    @Override
+    public Disposable schedule(Runnable task) {
+      Turn turn = new Turn(task);
+      enter(this, turn);
+      return turn;
+    }
+
+    @Override
+    public Worker createWorker() {
+      return new OfRequest(this);
+    }
+  }
+
+  /// The steps of one request.
+  private static final class OfRequest implements Scheduler.Worker {
+    private final OfConnection connection;
+    private final Disposable.Composite steps = Disposables.composite();
+
+    OfRequest(OfConnection connection) {
+      this.connection = connection;
+    }
+
+    @Override
+    public Disposable schedule(Runnable task) {
+      Disposable.Swap step = Disposables.swap();
+      if (!steps.add(step)) {
+        throw new RejectedExecutionException("the request has ended");
+      }
+      step.update(connection.schedule(() -> {
+        steps.remove(step);
+        task.run();
+      }));
+      return step;
+    }
+
+    @Override
+    public void dispose() {
+      steps.dispose();
+    }
+
+    @Override
+    public boolean isDisposed() {
+      return steps.isDisposed();
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package io.penstock.wire.transport.tcp;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketProtocolFamily;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.net.Inet4Address;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.spi.SelectorProvider;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// Meaning of a wildcard at which a server listens: `0.0.0.0` is IPv4 alone, `::` is IPv6 and IPv4.
+///
+/// A socket that the JVM or Netty opens is of IPv6 where the system has it, and both take `0.0.0.0` of such a socket
+/// for `::`. So a server at `0.0.0.0` gets a socket of IPv4, whose class is found at run time, as Netty's transport for
+/// Linux is not on every class path. Netty's sockets of macOS cannot be had that way: there, `0.0.0.0` is `::`.
+public final class WildcardAddress {
+  private WildcardAddress() {}
+
+  /// `loops` for a server at `local`.
+  public static LoopResources listening(LoopResources loops, SocketAddress local) {
+    return local instanceof InetSocketAddress internet && internet.getAddress() instanceof Inet4Address ip
+        && ip.isAnyLocalAddress() ? new OfIpv4(loops) : loops;
+  }
+
+  /// Opens sockets of IPv4 on the loops of others.
+  private record OfIpv4(LoopResources loops) implements LoopResources {
+    @Override
+    public <C extends Channel> C onChannel(Class<C> type, EventLoopGroup group) {
+      if (!type.equals(ServerSocketChannel.class)) {
+        return loops.onChannel(type, group);
+      }
+      Class<? extends C> chosen = loops.onChannelClass(type, group);
+      try {
+        return chosen.equals(NioServerSocketChannel.class)
+            ? type.cast(new NioServerSocketChannel(SelectorProvider.provider(), SocketProtocolFamily.INET))
+            : chosen.getConstructor(SocketProtocolFamily.class).newInstance(SocketProtocolFamily.INET);
+      } catch (NoSuchMethodException e) {
+        return loops.onChannel(type, group);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("a socket of IPv4 cannot be opened", e);
+      }
+    }
+
+    @Override
+    public <C extends Channel> Class<? extends C> onChannelClass(Class<C> type, EventLoopGroup group) {
+      return loops.onChannelClass(type, group);
+    }
+
+    @Override
+    public EventLoopGroup onServer(boolean useNative) {
+      return loops.onServer(useNative);
+    }
+
+    @Override
+    public EventLoopGroup onServerSelect(boolean useNative) {
+      return loops.onServerSelect(useNative);
+    }
+
+    @Override
+    public EventLoopGroup onClient(boolean useNative) {
+      return loops.onClient(useNative);
+    }
+
+    @Override
+    public boolean daemon() {
+      return loops.daemon();
+    }
+
+    @Override
+    public void dispose() {
+      loops.dispose();
+    }
+
+    @Override
+    public boolean isDisposed() {
+      return loops.isDisposed();
+    }
+
+    @Override
+    public Mono<Void> disposeLater(Duration quietPeriod, Duration timeout) {
+      return loops.disposeLater(quietPeriod, timeout);
+    }
+  }
+}
