@@ -155,11 +155,15 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     return opened;
   }
 
-  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets. A loop of
-  /// no group runs when its owner says so, and no one waits for it.
+  /// A loop of no group runs when its owner says so, and has a time of its own.
+  private static boolean isDriven(EventLoop loop) {
+    return loop.parent() == null;
+  }
+
+  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets.
   private static void judgeAfter(EventLoop loop) {
     LiveClock clock = LiveClock.process();
-    if (loop.parent() != null && clock.reads(loop)) {
+    if (!isDriven(loop) && clock.reads(loop)) {
       loop.terminationFuture().addListener(ended -> clock.forget(loop));
     }
   }
@@ -243,7 +247,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public Scheduler timers() {
-    return LiveTimers.of(Schedulers.fromExecutorService(channel.eventLoop()));
+    Scheduler ofLoop = Schedulers.fromExecutorService(channel.eventLoop());
+    return isDriven(channel.eventLoop()) ? ofLoop : LiveTimers.of(ofLoop);
   }
 
   // --- gauges: any thread
