@@ -32,7 +32,7 @@ public final class ArchitectureRules {
   /// The wings of the kernel's module.
   private static final Set<String> KERNEL =
       Set.of("flow", "stage", "disagg", "tier", "stack", "pool", "carrier", "block", "budget",
-          "operator", "check", "system", "meter");
+          "operator", "check", "system", "meter", "recording");
 
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
 
@@ -71,6 +71,7 @@ public final class ArchitectureRules {
         .arrow("stage", "tier")
         .arrow("disagg", "tier")
         .arrow("flow", "stage", "disagg")
+        .arrow("recording", "tier")
         .arrow("meter", "flow", "pool")
         .arrow("wire", kernel)
         .arrow("storage", kernel)
