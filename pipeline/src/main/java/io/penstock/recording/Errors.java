@@ -1,11 +1,11 @@
 package io.penstock.recording;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.tier.spi.StoreUnavailableException;
-import io.penstock.TransientKvException;
 import java.util.List;
 import reactor.core.publisher.Mono;
 

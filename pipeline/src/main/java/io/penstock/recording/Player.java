@@ -95,8 +95,8 @@ public final class Player {
   /// Plays to the end, or to the first difference.
   public Outcome play() {
     Difference difference = null;
-    for (RecordedEvent begin = comparison.nextTurn(); begin != null && difference == null;
-        begin = difference == null ? comparison.nextTurn() : begin) {
+    for (RecordedEvent begin = comparison.nextTurn(); begin != null && difference == null; begin =
+        difference == null ? comparison.nextTurn() : begin) {
       difference = step(begin);
       played++;
     }

@@ -216,7 +216,7 @@ public final class RecordedEvent {
     STORE_DAMAGED,
     /// The tier was closed.
     SHUT,
-    /// The tier asked whether somebody else holds a block; numbers: slot, the answer.
+    /// The tier asked whether another handle holds a block; numbers: slot, the answer.
     HELD,
     /// The filter of a removal takes a key.
     TAKEN,

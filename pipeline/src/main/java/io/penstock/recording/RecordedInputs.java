@@ -66,7 +66,7 @@ final class RecordedInputs implements TierInputs {
       case TierEvent.Lost lost -> event(Kind.LOST).with(lost.key()).with(levels(lost.levels()) + ": " + lost.reason());
       case TierEvent.LevelDown down -> event(Kind.LEVEL_DOWN).with(down.level().name() + ": " + down.reason());
       case TierEvent.LevelUp up -> event(Kind.LEVEL_UP).with(up.level().name());
-      case TierEvent.Skipped _, TierEvent.SnapshotStarted _, TierEvent.Present _, TierEvent.SnapshotEnded _ ->
+      case TierEvent.Skipped _,TierEvent.SnapshotStarted _,TierEvent.Present _,TierEvent.SnapshotEnded _ ->
         throw new IllegalStateException("a decision must make an event of its own (was " + event + ")");
     };
     turns.add(fact.with(event.sequence()));

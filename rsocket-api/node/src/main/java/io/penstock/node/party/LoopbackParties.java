@@ -61,9 +61,10 @@ public final class LoopbackParties implements Parties {
       LongSupplier nanoClock, @Nullable TierRecording recording) {
     return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop(), Sampling.none(),
         recording).flatMap(tier -> {
-      LoopbackParties parties = new LoopbackParties(plan, tier, recording);
-      return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
-    });
+          LoopbackParties parties = new LoopbackParties(plan, tier, recording);
+          return parties.start(plan, keys, timers, nanoClock)
+              .onErrorResume(error -> Endings.after(error, parties.close()));
+        });
   }
 
   private Mono<LoopbackParties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {

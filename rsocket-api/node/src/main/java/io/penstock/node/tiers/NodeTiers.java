@@ -72,7 +72,8 @@ public final class NodeTiers extends ForwardingTier {
   private volatile @Nullable KvTokens tokens;
 
   /// @param hbm the level on `device`
-  private NodeTiers(BlockTier tier, TierStack stack, @Nullable RecordedTier recorded, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
+  private NodeTiers(BlockTier tier, TierStack stack, @Nullable RecordedTier recorded, @Nullable HbmDevice device,
+      @Nullable BlockStore hbm, @Nullable BlockStore ssd,
       NodeMemory memory) {
     super(tier);
     this.stack = stack;
@@ -121,7 +122,8 @@ public final class NodeTiers extends ForwardingTier {
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       return HbmDevice.open(plan.device(), memory.listener(), copies)
           .flatMap(device -> device.store(plan.space(), blocks)
-              .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling, recording)))
+              .flatMap(
+                  hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling, recording)))
               .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
