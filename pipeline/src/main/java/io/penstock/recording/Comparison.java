@@ -1,5 +1,6 @@
 package io.penstock.recording;
 
+import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -18,6 +19,7 @@ final class Comparison implements Script {
   private @Nullable RecordedEvent following;
   private long count;
   private @Nullable Difference difference;
+  private boolean gap;
 
   Comparison(Iterator<RecordedEvent> recording) {
     this.recording = recording;
@@ -36,6 +38,11 @@ final class Comparison implements Script {
     following = null;
     while (recording.hasNext()) {
       RecordedEvent event = recording.next();
+      if (event.kind() == Kind.GAP) { // what is there of the turn may not be all
+        gap = true;
+        turn.clear();
+        return null;
+      }
       if (event.begins()) {
         following = event;
         break;
@@ -63,7 +70,7 @@ final class Comparison implements Script {
         passed.remove();
       }
       count++;
-    } else {
+    } else if (expected != null || following != null) { // else the recording was cut within its last turn
       difference = new Difference(count, expected, event, List.copyOf(passed));
     }
   }
@@ -79,6 +86,10 @@ final class Comparison implements Script {
       difference = new Difference(count, turn.peek(), null, List.copyOf(passed));
     }
     return difference;
+  }
+
+  boolean hasGap() {
+    return gap;
   }
 
   /// Events that were equal.

@@ -16,7 +16,7 @@ final class Errors {
   /// Name and message of `error`, equal for an error of a store and what is played for it.
   static String text(Throwable error) {
     return error instanceof Played played
-        ? played.getMessage()
+        ? String.valueOf(played.getMessage())
         : error.getClass().getSimpleName() + ": " + error.getMessage();
   }
 

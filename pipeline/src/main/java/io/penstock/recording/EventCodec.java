@@ -57,7 +57,7 @@ public final class EventCodec {
   private static void number(long value, ByteBuffer to) {
     long left = (value << 1) ^ (value >> 63);
     while ((left & ~0x7FL) != 0) {
-      to.put((byte) (left & 0x7F | 0x80));
+      to.put((byte) ((left & 0x7F) | 0x80));
       left >>>= 7;
     }
     to.put((byte) left);

@@ -69,7 +69,8 @@ public final class Player {
   /// @param turns that were played
   /// @param events that were equal
   /// @param difference the first; null if there is none
-  public record Outcome(long turns, long events, @Nullable Difference difference) {}
+  /// @param gap whether events are missing in the recording, which was played up to there
+  public record Outcome(long turns, long events, @Nullable Difference difference, boolean gap) {}
 
   private final World world;
   private final Payloads payloads;
@@ -101,7 +102,7 @@ public final class Player {
       played++;
     }
     scope.close();
-    return new Outcome(played, comparison.count(), difference);
+    return new Outcome(played, comparison.count(), difference, comparison.hasGap());
   }
 
   private @Nullable Difference step(RecordedEvent begin) {
@@ -276,7 +277,8 @@ public final class Player {
   /// A slot comes back: its readers close their handles, or the writer closes its draft.
   private void slot(RecordedEvent begin) {
     close(played(begin), begin.number(0));
-    if (begin.equals(comparison.next())) { // no reader had it
+    RecordedEvent next = comparison.next();
+    if (next != null && next.equals(begin)) { // no reader had it
       handles.values().stream().filter(Reservation.class::isInstance).map(Reservation.class::cast)
           .flatMap(reservation -> reservation.drafts().stream())
           .filter(draft -> draft.slot() == begin.number(0) && !draft.isClosed()).toList().forEach(Owned::close);

@@ -82,7 +82,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
 
   /// Begins a recording in `folder`, which is made if it is not there and must be empty.
   ///
-  /// @throws io.penstock.storage.engine.file.DirectoryLockedException if another process writes it
+  /// @throws io.penstock.storage.engine.EngineFailure.DirectoryLockedException if another process writes it
   public static RecordingWriter open(Path folder, Options options) {
     try {
       Files.createDirectories(folder);

@@ -28,8 +28,9 @@ final class RecordingPlay {
   /// @param sha256 of all events of the recording that were played
   /// @param difference the first event that differs; absent if none does
   /// @param before events before it, oldest first
+  /// @param gap whether events are missing: the recording was played up to there
   record Report(String recording, long turns, long events, String sha256, @Nullable String difference,
-      List<String> before) {}
+      List<String> before, boolean gap) {}
 
   /// @return the exit code of the command
   static int play(Path folder, Console console, boolean json) {
@@ -40,7 +41,8 @@ final class RecordingPlay {
       Difference difference = outcome.difference();
       report = new Report(folder.toString(), outcome.turns(), outcome.events(), digested.sha256(),
           difference == null ? null : difference.toString(),
-          difference == null ? List.of() : difference.before().stream().map(RecordedEvent::toString).toList());
+          difference == null ? List.of() : difference.before().stream().map(RecordedEvent::toString).toList(),
+          outcome.gap());
     }
     if (json) {
       console.print(Json.MAPPER.writeValueAsString(report));
@@ -53,6 +55,9 @@ final class RecordingPlay {
   private static void show(Report report, Console console) {
     console.print("recording %s: %,d turns, %,d events played".formatted(report.recording(), report.turns(),
         report.events()));
+    if (report.gap()) {
+      console.print("events are missing from there on, as the disk did not keep up when it was recorded");
+    }
     String difference = report.difference();
     if (difference == null) {
       console.print("equal to what was recorded; SHA-256 of its events " + report.sha256());
