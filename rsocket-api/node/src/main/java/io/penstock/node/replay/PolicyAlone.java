@@ -51,7 +51,9 @@ final class PolicyAlone {
 
   /// Null if they cannot be compared with those of a replay.
   @Nullable PolicyHits hits() {
-    return isParted ? null : new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(),
+    return isParted
+        ? null
+        : new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(),
         hits);
   }
 }
