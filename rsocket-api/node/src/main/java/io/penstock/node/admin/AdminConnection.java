@@ -34,8 +34,8 @@ import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 
 /// One connection to the admin endpoints: one request, one answer, and the end. All of it has one time limit, so a
-/// client that is slow (in the handshake of TLS, with a header, with a body, or in reading the answer) has the connection
-/// no longer than others. On the event loop of the channel.
+/// client that is slow (in the handshake of TLS, with a header, with a body, or in reading the answer) has the
+/// connection no longer than others. On the event loop of the channel.
 final class AdminConnection extends SimpleChannelInboundHandler<HttpObject> {
   private static final Logger LOG = LoggerFactory.getLogger(AdminConnection.class);
   private static final HttpDecoderConfig HTTP =

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Shares of users, of their addresses and of their connections in a node's bytes in flight, messages and open windows:
 /// a fair part of each, by one rule, [BudgetLane]. So many connections of one peer leave room for another peer, also
-/// where both have one address: behind a side-car proxy, or at a Unix socket. The address of a peer without a user stands
-/// beside the users. Safe from any thread.
+/// where both have one address: behind a side-car proxy, or at a Unix socket. The address of a peer without a user
+/// stands beside the users. Safe from any thread.
 final class FairShares {
   /// One user, or one address, alone may have four fifths; one connection half of its address.
   private static final int GREED = 4;
