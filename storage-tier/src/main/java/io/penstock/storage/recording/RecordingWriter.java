@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +35,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RecordingWriter.class);
   private static final int PAGE_BYTES = 256 << 10;
   /// Events wait no longer than this for more of their page.
-  private static final long PAGE_MILLIS = 50;
+  private static final long PAGE_NANOS = 50_000_000;
 
   private final SegmentEngine engine;
   private final Options options;
@@ -146,11 +147,12 @@ public final class RecordingWriter implements Script, AutoCloseable {
     return closed && waiting.isEmpty();
   }
 
-  /// Events that wait; none after [#PAGE_MILLIS] without any.
+  /// Events that wait; none after [#PAGE_NANOS] without any.
   private synchronized List<RecordedEvent> taken() {
     try {
-      if (waiting.isEmpty() && !closed) {
-        wait(PAGE_MILLIS);
+      long end = System.nanoTime() + PAGE_NANOS;
+      for (long left = PAGE_NANOS; waiting.isEmpty() && !closed && left > 0; left = end - System.nanoTime()) {
+        TimeUnit.NANOSECONDS.timedWait(this, left);
       }
     } catch (InterruptedException e) {
       closed = true;
@@ -162,8 +164,8 @@ public final class RecordingWriter implements Script, AutoCloseable {
 
   private void write(RecordedEvent event) {
     int most = EventCodec.mostBytes(event);
-    if (page.position() > Page.HEAD_BYTES && page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most
-        || page.position() >= PAGE_BYTES) {
+    boolean isFull = page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most;
+    if (count > 0 && (isFull || page.position() >= PAGE_BYTES)) {
       flush();
     }
     if (page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most) {

@@ -54,6 +54,6 @@ final class PolicyAlone {
     return isParted
         ? null
         : new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(),
-        hits);
+            hits);
   }
 }

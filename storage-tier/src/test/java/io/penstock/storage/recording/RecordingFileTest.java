@@ -1,0 +1,150 @@
+package io.penstock.storage.recording;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.penstock.block.BlockKey;
+import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.RecordingFormatException;
+import io.penstock.storage.recording.RecordingWriter.Options;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class RecordingFileTest {
+  private static final Options SMALL = new Options(1 << 20, 3 << 20, 1 << 16);
+
+  @TempDir
+  private Path folder;
+
+  private static RecordedEvent event(Random random, int number) {
+    int numbers = random.nextInt(4);
+    long[] values = random.longs(numbers).toArray();
+    List<BlockKey> keys = Blocks.keys(Blocks.smallSpace(), number, number + random.nextInt(3));
+    boolean begins = random.nextBoolean();
+    return new RecordedEvent(Kind.values()[random.nextInt(Kind.GAP.ordinal())], begins, begins ? random.nextLong() : 0,
+        random.nextInt(3), random.nextInt(1000), values, keys, random.nextBoolean() ? "" : "wörter " + number);
+  }
+
+  private static List<RecordedEvent> events(int count, long seed) {
+    Random random = new Random(seed);
+    List<RecordedEvent> events = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      events.add(event(random, i));
+    }
+    return events;
+  }
+
+  private void write(List<RecordedEvent> events, Options options) {
+    try (RecordingWriter writer = RecordingWriter.open(folder, options)) {
+      events.forEach(writer::add);
+    }
+  }
+
+  private List<RecordedEvent> read() {
+    List<RecordedEvent> read = new ArrayList<>();
+    try (RecordingReader reader = RecordingReader.open(folder)) {
+      reader.forEachRemaining(read::add);
+    }
+    return read;
+  }
+
+  private List<Path> cycles() throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(file -> file.toString().endsWith(".cq4") && !file.toString().contains("metadata")).sorted()
+          .toList();
+    }
+  }
+
+  @Test
+  void whatIsWritten_isReadInItsOrder() {
+    List<RecordedEvent> events = events(20_000, 1);
+
+    write(events, Options.defaults());
+
+    assertThat(RecordingReader.isRecording(folder)).isTrue();
+    assertThat(read()).isEqualTo(events);
+  }
+
+  @Test
+  void aRecordingThatIsWritten_isRead() {
+    List<RecordedEvent> events = events(500, 2);
+    try (RecordingWriter writer = RecordingWriter.open(folder, SMALL)) {
+      events.forEach(writer::add);
+
+      Eventually.holds("the events are on disk", () -> read().size() == events.size());
+      assertThat(read()).isEqualTo(events);
+    }
+  }
+
+  @Test
+  void theOldestFilesGo_whenAllHaveTooManyBytes() throws IOException {
+    List<RecordedEvent> events = events(200_000, 3);
+
+    write(events, new Options(1 << 20, 3 << 20, 1 << 20));
+
+    assertThat(cycles()).hasSizeBetween(2, 4);
+    List<RecordedEvent> left = read();
+    assertThat(left).hasSizeBetween(10_000, 190_000).isEqualTo(events.subList(events.size() - left.size(),
+        events.size()));
+  }
+
+  @Test
+  void aDamagedPage_isAGap_andWhatFollowsIsRead() throws IOException {
+    List<RecordedEvent> events = events(30_000, 4);
+    write(events, Options.defaults());
+    try (RandomAccessFile file = new RandomAccessFile(cycles().getFirst().toFile(), "rw")) {
+      file.seek(400_000); // in the second page
+      int before = file.read();
+      file.seek(400_000);
+      file.write(before ^ 1);
+    }
+
+    List<RecordedEvent> read = read();
+
+    RecordedEvent gap = read.stream().filter(event -> event.kind() == Kind.GAP).findFirst().orElseThrow();
+    int at = read.indexOf(gap);
+    assertThat(read.subList(0, at)).isEqualTo(events.subList(0, at));
+    assertThat(read.subList(at + 1, read.size()))
+        .isEqualTo(events.subList(Math.toIntExact(at + gap.number(0)), events.size()));
+  }
+
+  @Test
+  void eventsThatFindNoRoom_areLeftOut_andCounted() {
+    List<RecordedEvent> events = events(5_000, 5);
+    long missed;
+    try (RecordingWriter writer = RecordingWriter.open(folder, new Options(1 << 20, 3 << 20, 1))) {
+      events.forEach(writer::add);
+      missed = writer.missed();
+    }
+
+    List<RecordedEvent> read = read();
+
+    long told = read.stream().filter(event -> event.kind() == Kind.GAP).mapToLong(event -> event.number(0)).sum();
+    long whole = read.stream().filter(event -> event.kind() != Kind.GAP).count();
+    assertThat(missed).isPositive().isEqualTo(events.size() - whole).isGreaterThanOrEqualTo(told);
+  }
+
+  @Test
+  void otherFolders_areNoRecordings() throws IOException {
+    assertThat(RecordingReader.isRecording(folder)).isFalse();
+    assertThatExceptionOfType(RecordingFormatException.class).isThrownBy(() -> RecordingReader.open(folder))
+        .withMessageContaining("must be a recording");
+    Files.writeString(folder.resolve("recording"), "penstock recording, format 9\n");
+    assertThatExceptionOfType(RecordingFormatException.class).isThrownBy(() -> RecordingReader.open(folder))
+        .withMessage("recording: file `recording` must be \"penstock recording, format 1\" (was \"penstock recording,"
+            + " format 9\")");
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> RecordingWriter.open(folder, Options.defaults())).withMessageContaining("must be empty");
+  }
+}
