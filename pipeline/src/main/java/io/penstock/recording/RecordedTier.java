@@ -55,7 +55,7 @@ public final class RecordedTier extends ForwardingTier {
   /// Opens a tier and records it from its opening on.
   ///
   /// @param number of the tier in the recording
-  /// @param words what it is, for whoever plays the recording
+  /// @param words what it is, to open it again when the recording is played
   /// @param inputs of the tier, such as those of the system
   /// @param stores of the tier, fastest first
   public static RecordedTier open(Turns turns, int number, String words, TierInputs inputs, List<BlockStore> stores,
