@@ -23,7 +23,9 @@ final class Comparison implements Script {
 
   Comparison(Iterator<RecordedEvent> recording) {
     this.recording = recording;
-    this.following = recording.hasNext() ? recording.next() : null;
+    RecordedEvent first = recording.hasNext() ? recording.next() : null;
+    this.gap = first != null && first.kind() == Kind.GAP; // its beginning is missing
+    this.following = gap ? null : first;
   }
 
   /// Reads the next turn.

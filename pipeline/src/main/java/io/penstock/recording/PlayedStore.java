@@ -60,9 +60,16 @@ final class PlayedStore implements BlockStore {
   }
 
   void failed(RecordedEvent event) {
+    long operation = event.number(1);
     Sinks.Empty<Void> room = Sinks.empty();
-    rooms.put(event.number(1), room);
-    taken(event.number(1)).fail(Errors.played(event, room.asMono(), spec.name()));
+    rooms.put(operation, room);
+    Mono<Void> waits = Mono.defer(() -> {
+      RecordedEvent next = turns.next();
+      boolean here = next != null && !next.begins() && next.kind() == Kind.STORE_ROOM && next.number(0) == number
+          && next.number(1) == operation;
+      return here ? Mono.empty() : room.asMono();
+    });
+    taken(operation).fail(Errors.played(event, waits, spec.name()));
   }
 
   private Operation taken(long operation) {

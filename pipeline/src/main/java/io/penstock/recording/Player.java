@@ -112,7 +112,7 @@ public final class Player {
       return comparison.endOfTurn();
     } catch (RuntimeException e) {
       Difference before = comparison.endOfTurn();
-      if (before != null) {
+      if (before != null && begin.kind() != Kind.OPENED) {
         return before;
       }
       throw e;
@@ -301,7 +301,12 @@ public final class Player {
 
     @Override
     protected void hookOnSubscribe(Subscription subscription) {
-      // Demand comes with the recording
+      switch (begin.kind()) {
+        case WINDOWS, SLICED_WINDOWS, SLICES, SWEEP -> {
+          // Demand comes with the recording
+        }
+        default -> requestUnbounded();
+      }
     }
 
     @Override

@@ -21,8 +21,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/// A store of a tier that is recorded. What the tier asks of the store is a fact; what the store answers later, and what
-/// it says by itself, begins a turn. Bytes are copied outside turns, by the store.
+/// A store of a tier that is recorded. What the tier asks of the store is a fact; what the store answers later, and
+/// what it says by itself, begins a turn. Bytes are copied outside turns, by the store.
 final class RecordedStore implements BlockStore {
   private final Turns turns;
   private final int tier;
@@ -88,11 +88,10 @@ final class RecordedStore implements BlockStore {
   @Override
   public void watch(Runnable changed) {
     store.watch(() -> {
-      StoreHealth now = store.health();
-      turns.run(() -> healthEvent(now), () -> {
-        health = now;
-        changed.run();
-      });
+      turns.run(() -> {
+        health = store.health();
+        return healthEvent(health);
+      }, changed);
     });
     StoreHealth now = store.health();
     turns.run(() -> healthEvent(now), () -> health = now);

@@ -7,6 +7,11 @@ import org.jspecify.annotations.Nullable;
 public interface Script {
   void add(RecordedEvent event);
 
+  /// Whether the recording has ended: then tiers work on, and no turn is needed.
+  default boolean hasEnded() {
+    return false;
+  }
+
   /// The event that comes next in the recording that is played; null if none is, or it has ended.
   default @Nullable RecordedEvent next() {
     return null;

@@ -1,7 +1,10 @@
 package io.penstock.recording;
 
+import io.penstock.check.Uncaught;
 import io.penstock.operator.SerialLoop;
 import io.penstock.recording.RecordedEvent.Kind;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiFunction;
@@ -21,7 +24,7 @@ import reactor.util.context.Context;
 ///
 /// @param <T> type of the tier's elements
 /// @param <R> type of the reader's elements
-final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
+final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.Reader {
   /// What leads from the tier's elements to the reader's.
   ///
   /// @param <T> type of the tier's elements
@@ -43,15 +46,22 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
   private final Passage<T, R> passage;
   private final boolean single;
   private final Queue<R> ready = new ConcurrentLinkedQueue<>();
-  private final SerialLoop emission = new SerialLoop(this::emit, this::failed);
+  private final SerialLoop emission = new SerialLoop(this::emitReady, this::failed);
   // Used in turns
+  private final List<R> sent = new ArrayList<>();
   private @Nullable Subscription upstream;
   private long flow;
   private long early;
   /// Whether the tier has ended the stream.
-  private volatile boolean over;
-  private volatile @Nullable Throwable failure;
+  private boolean over;
+  private @Nullable Throwable failure;
+
+  /// Whether the end of the stream may be emitted.
+  private volatile boolean isLast;
+  private volatile @Nullable Throwable error;
   private volatile boolean cancelled;
+  /// Whether the reader of an answer wants it.
+  private volatile boolean wanted;
   private boolean ended;
 
   private TurnStream(Turns turns, int tier, CoreSubscriber<? super R> actual, Passage<T, R> passage, boolean single) {
@@ -87,18 +97,22 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
 
   private void start(LongFunction<RecordedEvent> cause, Supplier<? extends Publisher<T>> source) {
     actual.onSubscribe(this);
-    if (cancelled) {
-      return;
-    }
-    turns.run(() -> {
+    turns.runIf(() -> {
+      if (cancelled) {
+        return null;
+      }
       flow = turns.newFlow();
       return cause.apply(flow).ofTier(tier);
     }, () -> source.get().subscribe(this));
-    turns.runIf(() -> early == 0 || over ? null : event(Kind.REQUEST).with(early), () -> ask(early));
+    long[] kept = new long[1];
+    turns.runIf(() -> {
+      kept[0] = early;
+      early = 0;
+      return kept[0] == 0 || over ? null : event(Kind.REQUEST).with(kept[0]);
+    }, () -> ask(kept[0]));
   }
 
   private void ask(long n) {
-    early = 0;
     Subscription asked = upstream;
     if (asked != null) {
       asked.request(n);
@@ -126,30 +140,45 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
 
   @Override
   public void onNext(T element) {
-    ready.add(passage.sent(flow, element));
-    turns.signal(emission);
+    sent.add(passage.sent(flow, element));
+    turns.signal(this);
   }
 
   @Override
-  public void onError(Throwable error) {
-    turns.add(event(Kind.FAILED).with(Errors.text(error)));
-    failure = error;
+  public void onError(Throwable thrown) {
+    turns.add(event(Kind.FAILED).with(Errors.text(thrown)));
+    failure = thrown;
     over = true;
-    turns.signal(emission);
+    turns.signal(this);
   }
 
   @Override
   public void onComplete() {
     turns.add(event(Kind.ENDED));
     over = true;
-    turns.signal(emission);
+    turns.signal(this);
+  }
+
+  @Override
+  public void publish() {
+    ready.addAll(sent);
+    sent.clear();
+    error = failure;
+    isLast = over;
+  }
+
+  @Override
+  public void emit() {
+    emission.run();
   }
 
   // The reader
 
   @Override
   public void request(long n) {
-    if (single) {
+    if (single && n > 0) {
+      wanted = true;
+      emission.run();
       return;
     }
     turns.runIf(() -> {
@@ -157,7 +186,7 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
         return null;
       }
       if (upstream == null) { // the stream is about to begin
-        early = early == 0 ? n : Operators.addCap(early, n);
+        early = n <= 0 || early < 0 ? -1 : Operators.addCap(early, n);
         return null;
       }
       return event(Kind.REQUEST).with(n);
@@ -178,32 +207,37 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
   }
 
   /// Passes on what is ready, outside turns.
-  private void emit() {
-    for (R next = ready.poll(); next != null; next = ready.poll()) {
-      if (cancelled) {
+  private void emitReady() {
+    while (!single || wanted || cancelled) {
+      R next = ready.poll();
+      if (next == null) {
+        break;
+      } else if (cancelled) {
         passage.drop(next);
       } else {
         passage.handOver(next);
         actual.onNext(next);
       }
     }
-    if (over && !cancelled && !ended && ready.isEmpty()) {
+    if (isLast && !cancelled && !ended && ready.isEmpty()) {
       ended = true;
-      Throwable error = failure;
-      if (error == null) {
+      Throwable why = error;
+      if (why == null) {
         actual.onComplete();
       } else {
-        actual.onError(error);
+        actual.onError(why);
       }
     }
   }
 
   /// The reader threw.
-  private void failed(Throwable error) {
-    if (!ended) {
+  private void failed(Throwable thrown) {
+    if (ended) {
+      Uncaught.report(thrown);
+    } else {
       ended = true;
       cancel();
-      actual.onError(error);
+      actual.onError(thrown);
     }
   }
 }

@@ -2,7 +2,6 @@ package io.penstock.recording;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.operator.SerialLoop;
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /// depends on the turns before and on nothing else, so the same turns in the same order give the same tier.
 ///
 /// A turn is the whole work of one call inside the tier: its decision, the queues that it serves, the calls of stores
-/// that it makes. Signals to readers leave after the turn, on the same thread, so no reader runs in a turn. A call made
-/// inside a turn is part of it. Time stands still in a turn.
+/// that it makes. Signals to readers of blocks leave after the turn, on the same thread, so none of them runs in a
+/// turn; readers of events and listeners do, and must not call the tier. A call made inside a turn is part of it. Time
+/// stands still in a turn.
 public final class Turns {
   private final ReentrantLock lock = new ReentrantLock();
   private final LongSupplier nanos;
@@ -26,13 +26,22 @@ public final class Turns {
   // Used in turns
   private long now;
   private long flows;
-  private List<SerialLoop> due = new ArrayList<>();
+  private List<Reader> due = new ArrayList<>();
 
   /// @param nanos clock of the tiers
   public Turns(LongSupplier nanos, Script script, boolean comparesBytes) {
     this.nanos = requireNonNull(nanos, "nanos");
     this.script = requireNonNull(script, "script");
     this.comparesBytes = comparesBytes;
+  }
+
+  /// A reader to which a turn sends something.
+  interface Reader {
+    /// Makes what the turn has sent ready to be emitted. At the end of the turn.
+    void publish();
+
+    /// Emits what is ready. Outside turns.
+    void emit();
   }
 
   /// Work of a turn that has an answer.
@@ -52,7 +61,6 @@ public final class Turns {
 
   /// Runs `work` as a turn unless `cause` finds that nothing happens.
   void runIf(Supplier<@Nullable RecordedEvent> cause, Runnable work) {
-    List<SerialLoop> signals = List.of();
     lock.lock();
     try {
       RecordedEvent event = cause.get();
@@ -61,20 +69,17 @@ public final class Turns {
         work.run();
       }
     } finally {
-      signals = leave();
+      leave().forEach(Reader::emit);
     }
-    signals.forEach(SerialLoop::run);
   }
 
   <T extends @Nullable Object> T call(Supplier<RecordedEvent> cause, Work<T> work) {
-    List<SerialLoop> signals = List.of();
     lock.lock();
     try {
       begin(cause.get());
       return work.run();
     } finally {
-      signals = leave();
-      signals.forEach(SerialLoop::run);
+      leave().forEach(Reader::emit);
     }
   }
 
@@ -89,41 +94,49 @@ public final class Turns {
 
   /// Leaves the turn.
   ///
-  /// @return the readers to signal: those of the whole turn, if it has ended
-  private List<SerialLoop> leave() {
-    List<SerialLoop> signals = List.of();
+  /// @return the readers to be emitted to: those of the whole turn, if it has ended
+  private List<Reader> leave() {
+    List<Reader> readers = List.of();
     if (lock.getHoldCount() == 1 && !due.isEmpty()) {
-      signals = due;
+      readers = due;
       due = new ArrayList<>();
+      readers.forEach(Reader::publish);
     }
     lock.unlock();
-    return signals;
+    return readers;
   }
 
   /// Adds a fact of the turn.
   ///
   /// @throws IllegalStateException outside a turn: something came into the tier that no recording would know of
   void add(RecordedEvent fact) {
-    requireTurn(fact);
-    script.add(fact);
-  }
-
-  private void requireTurn(Object what) {
-    if (!lock.isHeldByCurrentThread()) {
-      throw new IllegalStateException("a tier that is recorded must work in turns only (was outside, " + what + ")");
+    if (isTurn(fact)) {
+      script.add(fact);
     }
   }
 
-  /// Signals a reader when the turn has ended.
-  void signal(SerialLoop reader) {
-    requireTurn("signal");
-    due.add(reader);
+  /// Whether this thread is in a turn; else the recording must have ended.
+  private boolean isTurn(Object what) {
+    boolean turn = lock.isHeldByCurrentThread();
+    if (!turn && !script.hasEnded()) {
+      throw new IllegalStateException("a tier that is recorded must work in turns only (was outside, " + what + ")");
+    }
+    return turn;
+  }
+
+  /// Lets `reader` emit when the turn has ended.
+  void signal(Reader reader) {
+    if (isTurn("signal")) {
+      due.add(reader);
+    } else {
+      reader.publish();
+      reader.emit();
+    }
   }
 
   /// Number of the next stream or handle. In a turn.
   long newFlow() {
-    requireTurn("flow");
-    return ++flows;
+    return isTurn("flow") ? ++flows : 0;
   }
 
   /// Time of the turn; outside a turn that of the clock.

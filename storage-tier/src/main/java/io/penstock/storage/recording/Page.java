@@ -33,6 +33,8 @@ record Page(long first, List<RecordedEvent> events, long end) {
   static final short VERSION = 1;
   private static final long MARK = 0x3147_4E49_4452_4350L; // "PCRDING1"
   private static final int CRC_AT = 12;
+  /// Bytes of a page that a writer makes, at most.
+  private static final int MOST_BYTES = 8 << 20;
 
   /// Writes the head of the page in `buffer`, whose events lie behind the head and end at its position.
   static MemorySegment seal(ByteBuffer buffer, MemorySegment memory, long first, int count) {
@@ -76,7 +78,7 @@ record Page(long first, List<RecordedEvent> events, long end) {
     long first = head.getLong(16);
     int count = head.getInt(24);
     int bytes = head.getInt(28);
-    if (bytes < 0 || count < 1 || count > bytes || file.size() - at - HEAD_BYTES < bytes
+    if (bytes < 0 || bytes > MOST_BYTES || count < 1 || count > bytes || file.size() - at - HEAD_BYTES < bytes
         || file.crc(at + CRC_AT + Integer.BYTES, HEAD_BYTES - CRC_AT - Integer.BYTES + bytes) != crc) {
       return null;
     }

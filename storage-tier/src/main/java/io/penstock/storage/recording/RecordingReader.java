@@ -20,7 +20,7 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
   private final ArrayDeque<RecordedEvent> events = new ArrayDeque<>();
   private @Nullable SegmentWindow file;
   private long at;
-  private long next = -1;
+  private long next;
 
   private RecordingReader(List<JournalFiles.Stored> files) {
     this.files = files.iterator();
@@ -72,7 +72,7 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
 
   private void take(Page page) {
     at = page.end();
-    if (next >= 0 && page.first() != next) {
+    if (page.first() != next) {
       events.add(RecordedEvent.gap(page.first() - next));
     }
     events.addAll(page.events());

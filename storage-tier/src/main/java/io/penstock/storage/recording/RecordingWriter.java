@@ -51,6 +51,8 @@ public final class RecordingWriter implements Script, AutoCloseable {
   // Used by the thread
   private long first;
   private int count;
+  /// When the first event of the page came.
+  private long since;
   private boolean failing;
 
   /// Bounds of a recording.
@@ -85,6 +87,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
   ///
   /// @throws io.penstock.storage.engine.EngineFailure.DirectoryLockedException if another process writes it
   public static RecordingWriter open(Path folder, Options options) {
+    RecordingWriter writer;
     try {
       Files.createDirectories(folder);
       try (var files = Files.list(folder)) {
@@ -92,12 +95,13 @@ public final class RecordingWriter implements Script, AutoCloseable {
           throw new IllegalArgumentException("folder of a recording must be empty (was not: " + folder + ")");
         }
       }
+      SegmentEngine engine = ChronicleEngine.open(folder,
+          EngineOptions.defaults().withSegmentBytes(options.segmentBytes()));
       Files.writeString(folder.resolve(MARK), FORMAT);
+      writer = new RecordingWriter(engine, options);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    RecordingWriter writer = new RecordingWriter(ChronicleEngine.open(folder,
-        EngineOptions.defaults().withSegmentBytes(options.segmentBytes())), options);
     writer.thread.start();
     return writer;
   }
@@ -106,7 +110,10 @@ public final class RecordingWriter implements Script, AutoCloseable {
   public void add(RecordedEvent event) {
     boolean wakes;
     synchronized (this) {
-      if (closed || waiting.size() >= options.waitingEvents()) {
+      if (closed) {
+        return;
+      }
+      if (waiting.size() >= options.waitingEvents()) {
         missing++;
         missed++;
         return;
@@ -123,6 +130,11 @@ public final class RecordingWriter implements Script, AutoCloseable {
     }
   }
 
+  @Override
+  public synchronized boolean hasEnded() {
+    return closed;
+  }
+
   /// Events that were left out, as the disk did not keep up or failed.
   public synchronized long missed() {
     return missed;
@@ -134,11 +146,11 @@ public final class RecordingWriter implements Script, AutoCloseable {
       for (RecordedEvent event : events) {
         write(event);
       }
-      if (events.isEmpty()) {
+      if (events.isEmpty() || System.nanoTime() - since > PAGE_NANOS) {
         flush();
-        if (isOver()) {
-          return;
-        }
+      }
+      if (events.isEmpty() && isOver()) {
+        return;
       }
     }
   }
@@ -159,6 +171,10 @@ public final class RecordingWriter implements Script, AutoCloseable {
     }
     List<RecordedEvent> events = new ArrayList<>(waiting);
     waiting = new ArrayDeque<>();
+    if (closed && missing > 0) {
+      events.add(RecordedEvent.gap(missing));
+      missing = 0;
+    }
     return events;
   }
 
@@ -168,12 +184,15 @@ public final class RecordingWriter implements Script, AutoCloseable {
     if (count > 0 && (isFull || page.position() >= PAGE_BYTES)) {
       flush();
     }
-    if (page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most) {
+    if (page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most) { // its number is missing: a gap
+      first++;
       leaveOut(1);
       return;
     }
+    if (count++ == 0) {
+      since = System.nanoTime();
+    }
     EventCodec.write(event, page);
-    count++;
   }
 
   private void flush() {
@@ -182,7 +201,6 @@ public final class RecordingWriter implements Script, AutoCloseable {
     }
     try {
       engine.append(Page.seal(page, memory, first, count));
-      first += count;
       keepWithinBounds();
       failing = false;
     } catch (RuntimeException e) {
@@ -192,12 +210,12 @@ public final class RecordingWriter implements Script, AutoCloseable {
       }
       leaveOut(count);
     }
+    first += count; // numbers that are missing are a gap
     count = 0;
     page.clear().position(Page.HEAD_BYTES);
   }
 
   private synchronized void leaveOut(long events) {
-    missing += events;
     missed += events;
   }
 
@@ -225,6 +243,9 @@ public final class RecordingWriter implements Script, AutoCloseable {
     }
     engine.close();
     arena.close();
+    if (missed() > 0) {
+      LOG.warn("the recording has gaps: {} events were left out, as its disk did not keep up", missed());
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }

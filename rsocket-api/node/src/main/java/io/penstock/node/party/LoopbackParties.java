@@ -60,11 +60,17 @@ public final class LoopbackParties implements Parties {
   public static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
       LongSupplier nanoClock, @Nullable TierRecording recording) {
     return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop(), Sampling.none(),
-        recording).flatMap(tier -> {
+        recording).doOnError(error -> end(recording)).flatMap(tier -> {
           LoopbackParties parties = new LoopbackParties(plan, tier, recording);
           return parties.start(plan, keys, timers, nanoClock)
               .onErrorResume(error -> Endings.after(error, parties.close()));
         });
+  }
+
+  private static void end(@Nullable TierRecording recording) {
+    if (recording != null) {
+      recording.close();
+    }
   }
 
   private Mono<LoopbackParties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
@@ -115,11 +121,7 @@ public final class LoopbackParties implements Parties {
     return Endings.inOrder(List.of(
         Mono.defer(() -> clients == null ? Mono.empty() : clients.close()),
         Mono.defer(() -> server == null ? Mono.empty() : server.close()),
-        Mono.fromRunnable(() -> {
-          if (recording != null) {
-            recording.close();
-          }
-        }),
+        Mono.fromRunnable(() -> end(recording)),
         tier.close(),
         nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
   }

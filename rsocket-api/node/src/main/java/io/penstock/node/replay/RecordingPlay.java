@@ -1,6 +1,7 @@
 package io.penstock.node.replay;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.text.Json;
 import io.penstock.node.tiers.PlayedTiers;
@@ -38,6 +39,10 @@ final class RecordingPlay {
     try (RecordingReader events = RecordingReader.open(folder)) {
       Digested digested = new Digested(events);
       Player.Outcome outcome = new Player(digested, new PlayedTiers(), Payloads.ofKeys(), false).play();
+      if (outcome.turns() == 0) {
+        throw new DataException("recording %s must begin with the opening of a tier (its beginning is missing)"
+            .formatted(folder));
+      }
       Difference difference = outcome.difference();
       report = new Report(folder.toString(), outcome.turns(), outcome.events(), digested.sha256(),
           difference == null ? null : difference.toString(),

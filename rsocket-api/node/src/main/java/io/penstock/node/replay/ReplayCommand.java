@@ -55,6 +55,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import reactor.core.Disposable;
@@ -173,6 +174,9 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     Path recording = trace.recording();
     if (recording != null) {
+      spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
+          .filter(name -> !name.equals("--json"))
+          .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
       return RecordingPlay.play(recording, console, json);
     }
     requireTogether();

@@ -287,7 +287,7 @@ public final class NodeTiers extends ForwardingTier {
     Mono<Void> settled = stack.flush(patience, timers).doOnNext(this::sayLeft).then();
     HbmDevice under = device;
     if (under == null) {
-      return settled.then(stack.close());
+      return settled.then(super.close());
     }
     Mono<Void> bounded = under.close()
         .timeout(LAST_MOMENT,
@@ -305,7 +305,7 @@ public final class NodeTiers extends ForwardingTier {
       Mono<Void> levels = settled.then(Mono.defer(() -> {
         Duration left = Duration.ofNanos(Math.max(0, end - nanoClock.getAsLong()));
         // `Bounded` reports it
-        return Mono.when(stack.close(), requireNonNull(hbm).close().timeout(left, refusing, timers))
+        return Mono.when(super.close(), requireNonNull(hbm).close().timeout(left, refusing, timers))
             .onErrorComplete(UnavailableException.class);
       }));
       return Endings.inOrder(List.of(levels, bounded));
@@ -323,6 +323,6 @@ public final class NodeTiers extends ForwardingTier {
   /// Does not wait for blocks whose writing has not begun: they are left behind.
   @Override
   public Mono<Void> close() {
-    return device == null ? stack.close() : Endings.inOrder(List.of(stack.close(), device.close()));
+    return device == null ? super.close() : Endings.inOrder(List.of(super.close(), device.close()));
   }
 }

@@ -1,9 +1,7 @@
 package io.penstock.node.tiers;
 
 import io.penstock.node.text.Json;
-import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedTier;
-import io.penstock.recording.Script;
 import io.penstock.recording.Turns;
 import io.penstock.storage.recording.RecordingWriter;
 import io.penstock.system.LiveClock;
@@ -21,12 +19,7 @@ public final class TierRecording implements AutoCloseable {
 
   private TierRecording(RecordingWriter writer) {
     this.writer = writer;
-    this.turns = new Turns(LiveClock.process()::nanos, new Script() {
-      @Override
-      public void add(RecordedEvent event) {
-        writer.add(event);
-      }
-    }, false);
+    this.turns = new Turns(LiveClock.process()::nanos, writer, false);
   }
 
   /// Begins a recording.
@@ -44,11 +37,6 @@ public final class TierRecording implements AutoCloseable {
     }
     return RecordedTier.open(turns, tiers.getAndIncrement(),
         Json.MAPPER.writeValueAsString(TierWords.of(plan, stores)), inputs, stores, opening);
-  }
-
-  /// Events that were left out, as the disk did not keep up.
-  public long missed() {
-    return writer.missed();
   }
 
   /// Ends the recording: what happens from now on is not in it.
