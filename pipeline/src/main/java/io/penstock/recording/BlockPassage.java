@@ -1,6 +1,5 @@
 package io.penstock.recording;
 
-import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.LeasedBlock;
@@ -22,14 +21,8 @@ final class BlockPassage implements TurnStream.Passage<List<LeasedBlock>, List<L
 
   @Override
   public List<LeasedBlock> sent(long flow, List<LeasedBlock> blocks) {
-    long[] numbers = new long[blocks.size() + 1];
-    long sums = 0;
-    for (int i = 0; i < blocks.size(); i++) {
-      numbers[i] = blocks.get(i).position();
-      sums = turns.comparesBytes() ? 31 * sums + checksums(blocks.get(i).block()) : 0;
-    }
-    numbers[blocks.size()] = sums;
-    turns.add(RecordedEvent.of(Kind.BLOCK_LIST, flow).ofTier(tier).with(numbers)
+    turns.add(RecordedEvent.of(Kind.BLOCK_LIST, flow).ofTier(tier)
+        .with(blocks.stream().mapToLong(LeasedBlock::position).toArray())
         .with(blocks.stream().map(each -> each.block().key()).toList()));
     List<LeasedBlock> own = new ArrayList<>(blocks.size());
     for (LeasedBlock leased : blocks) {
@@ -37,14 +30,6 @@ final class BlockPassage implements TurnStream.Passage<List<LeasedBlock>, List<L
       leased.block().close();
     }
     return own;
-  }
-
-  private static long checksums(Block block) {
-    long sums = 1;
-    for (int i = 0; i < block.layout().granules(); i++) {
-      sums = 31 * sums + block.checksum(i);
-    }
-    return sums;
   }
 
   @Override

@@ -40,8 +40,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.SignalType;
 
-/// Plays a recording: gives tiers, made anew, the inputs of the recording in their order, on one thread, and compares
-/// all that they do with what was recorded.
+/// Plays a recording on one thread: opens its tiers again, gives them the recorded inputs in order, and compares all
+/// that they do with what was recorded.
 ///
 /// The tiers are the same code on a clock, stores and readers that the recording drives. So whatever happened, however
 /// many threads took part, happens again.
@@ -86,11 +86,11 @@ public final class Player {
   private record PlayedTier(RecordedTier tier, List<PlayedStore> stores, BlockTier plain,
       Map<Long, List<Owned>> held) {}
 
-  public Player(Iterator<RecordedEvent> recording, World world, Payloads payloads, boolean comparesBytes) {
+  public Player(Iterator<RecordedEvent> recording, World world, Payloads payloads) {
     this.world = requireNonNull(world, "world");
     this.payloads = requireNonNull(payloads, "payloads");
     this.comparison = new Comparison(recording);
-    this.turns = new Turns(comparison::nanos, comparison, comparesBytes);
+    this.turns = new Turns(comparison::nanos, comparison);
   }
 
   /// Plays to the end, or to the first difference.

@@ -158,7 +158,7 @@ public final class RecordedEvent {
 
   /// What happened. Those above [#HELD] may begin a turn.
   public enum Kind {
-    /// A tier was opened; numbers: blocks of bytes compared (1 or 0); text: the words that describe it.
+    /// A tier was opened; text: the words that describe it.
     OPENED,
     /// Keys were asked for; numbers: what to do about misses.
     LEASE,
@@ -238,9 +238,9 @@ public final class RecordedEvent {
     LEASED,
     /// A window goes to its reader; numbers: its own flow, positions.
     WINDOW,
-    /// A slice goes to its reader; numbers: window, remaining, first granule, count, checksums as one number.
+    /// A slice goes to its reader; numbers: window, remaining, first granule, granules, first row, blocks.
     SLICE,
-    /// Blocks go to their reader; numbers: positions; then their checksums as one number.
+    /// Blocks go to their reader; numbers: positions.
     BLOCK_LIST,
     /// Room was granted; numbers: slots of the drafts; keys: of the drafts.
     RESERVED,

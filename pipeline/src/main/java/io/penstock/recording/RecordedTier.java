@@ -20,7 +20,7 @@ import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.spi.TierInputs;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -32,11 +32,19 @@ import reactor.core.publisher.Mono;
 /// Questions that change nothing (`match`, `contains`, `locate`, events) pass by. Its readers get what the tier gives,
 /// on the same threads, after the turn that made it.
 public final class RecordedTier extends ForwardingTier {
+  private static final int MOST_PARTIES = 1 << 16;
+
   private final BlockTier tier;
   private final Turns turns;
   private final int number;
-  /// Parties by number. Used in turns.
-  private final Map<Object, Long> parties = new HashMap<>();
+  /// Numbers of parties, the newest; one that was forgotten gets another number. Used in turns.
+  private final Map<Object, Long> parties = new LinkedHashMap<>() {
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<Object, Long> eldest) {
+      return size() > MOST_PARTIES;
+    }
+  };
+  private long lastParty;
 
   /// Makes a tier whose inputs and stores are recorded.
   public interface Opening {
@@ -66,7 +74,7 @@ public final class RecordedTier extends ForwardingTier {
       recorded.add(new RecordedStore(turns, number, recorded.size(), store));
     }
     RecordedEvent opened =
-        RecordedEvent.of(Kind.OPENED, 0).ofTier(number).with(turns.comparesBytes() ? 1 : 0).with(words);
+        RecordedEvent.of(Kind.OPENED, 0).ofTier(number).with(words);
     BlockTier tier = turns.call(() -> opened,
         () -> opening.open(new RecordedInputs(turns, number, inputs), List.copyOf(recorded)));
     return new RecordedTier(tier, turns, number);
@@ -158,7 +166,7 @@ public final class RecordedTier extends ForwardingTier {
     long[] flow = new long[1];
     TierHolds holds = turns.call(() -> {
       flow[0] = turns.newFlow();
-      return event(Kind.HOLDS, flow[0]).with(parties.computeIfAbsent(party, each -> (long) parties.size()));
+      return event(Kind.HOLDS, flow[0]).with(parties.computeIfAbsent(party, each -> lastParty++));
     }, () -> tier.holds(requireNonNull(parties.get(party))));
     return new RecordedHolds(turns, number, flow[0], holds, this::leased);
   }

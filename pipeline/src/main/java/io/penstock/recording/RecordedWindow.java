@@ -2,7 +2,6 @@ package io.penstock.recording;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.LayerSpan;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
@@ -42,7 +41,7 @@ final class RecordedWindow extends LeasedWindow {
           public LayerSlice sent(long slices, LayerSlice slice) {
             turns.add(RecordedEvent.of(Kind.SLICE, slices).ofTier(tier).with(slice.place().window(),
                 slice.place().remaining(), slice.range().first(), slice.range().count(), slice.range().firstRow(),
-                slice.spans().size(), turns.comparesBytes() ? checksums(slice) : 0));
+                slice.spans().size()));
             return slice;
           }
 
@@ -51,17 +50,6 @@ final class RecordedWindow extends LeasedWindow {
             slice.close();
           }
         });
-  }
-
-  /// The checksums of whole granules; those of rows would cost a pass over the bytes.
-  private static long checksums(LayerSlice slice) {
-    long sums = 1;
-    for (LayerSpan span : slice.range().isWhole() ? slice.spans() : List.<LayerSpan>of()) {
-      for (int sum : span.checksums("recording")) {
-        sums = 31 * sums + sum;
-      }
-    }
-    return sums;
   }
 
   @Override

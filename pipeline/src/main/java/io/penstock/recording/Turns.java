@@ -21,18 +21,15 @@ public final class Turns {
   private final ReentrantLock lock = new ReentrantLock();
   private final LongSupplier nanos;
   private final Script script;
-  /// Whether bytes are compared: recorded bytes can be had again.
-  private final boolean comparesBytes;
   // Used in turns
   private long now;
   private long flows;
   private List<Reader> due = new ArrayList<>();
 
   /// @param nanos clock of the tiers
-  public Turns(LongSupplier nanos, Script script, boolean comparesBytes) {
+  public Turns(LongSupplier nanos, Script script) {
     this.nanos = requireNonNull(nanos, "nanos");
     this.script = requireNonNull(script, "script");
-    this.comparesBytes = comparesBytes;
   }
 
   /// A reader to which a turn sends something.
@@ -152,9 +149,5 @@ public final class Turns {
   boolean nextIs(Kind kind, long first) {
     RecordedEvent next = script.next();
     return next != null && !next.begins() && next.kind() == kind && next.size() > 0 && next.number(0) == first;
-  }
-
-  boolean comparesBytes() {
-    return comparesBytes;
   }
 }

@@ -83,14 +83,14 @@ final class RecordedRaceTest {
     List<RecordedEvent> recording = new ArrayList<>();
     record(seed, new Stacks(exact), recording);
 
-    Outcome outcome = new Player(recording.iterator(), new Stacks(exact), Payloads.ofKeys(), false).play();
+    Outcome outcome = new Player(recording.iterator(), new Stacks(exact), Payloads.ofKeys()).play();
 
     assertThat(outcome.difference()).as("seed %d: %s", seed, outcome.difference()).isNull();
     assertThat(outcome.events()).as("seed %d", seed).isEqualTo(recording.size()).isGreaterThan(1000);
   }
 
   private static void record(long seed, Stacks stacks, List<RecordedEvent> recording) {
-    Turns turns = new Turns(System::nanoTime, recording::add, false);
+    Turns turns = new Turns(System::nanoTime, recording::add);
     try (ExecutorService copies = Executors.newFixedThreadPool(3); Race race = new Race(CLIENTS)) {
       List<BlockStore> stores = List.of(new MemoryStore("hbm", Medium.DEVICE, SPACE, 4, copies),
           new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, copies));

@@ -1,5 +1,6 @@
 package io.penstock.storage.recording;
 
+import io.penstock.check.Checksum;
 import io.penstock.recording.EventCodec;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordingFormatException;
@@ -10,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /// Events that are written together: a head of 32 bytes, then the events.
@@ -46,15 +46,9 @@ record Page(long first, List<RecordedEvent> events, long end) {
     buffer.order(ByteOrder.LITTLE_ENDIAN);
     buffer.putLong(0, MARK).putShort(8, VERSION).putShort(10, (short) 0).putLong(16, first).putInt(24, count)
         .putInt(28, bytes);
-    buffer.putInt(CRC_AT, crc(buffer.duplicate().position(CRC_AT + Integer.BYTES).limit(HEAD_BYTES + bytes)));
+    buffer.putInt(CRC_AT, Checksum.of(buffer.duplicate().position(CRC_AT + Integer.BYTES).limit(HEAD_BYTES + bytes)));
     buffer.order(ByteOrder.BIG_ENDIAN);
     return memory.asSlice(0, length);
-  }
-
-  private static int crc(ByteBuffer bytes) {
-    CRC32C crc = new CRC32C();
-    crc.update(bytes);
-    return (int) crc.getValue();
   }
 
   /// The next whole page of a segment from `at` on; null if none follows.

@@ -97,8 +97,13 @@ public final class RecordingWriter implements Script, AutoCloseable {
       }
       SegmentEngine engine = ChronicleEngine.open(folder,
           EngineOptions.defaults().withSegmentBytes(options.segmentBytes()));
-      Files.writeString(folder.resolve(MARK), FORMAT);
-      writer = new RecordingWriter(engine, options);
+      try {
+        Files.writeString(folder.resolve(MARK), FORMAT);
+        writer = new RecordingWriter(engine, options);
+      } catch (IOException | RuntimeException | Error e) {
+        engine.close();
+        throw e;
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -136,7 +141,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
   }
 
   /// Events that were left out, as the disk did not keep up or failed.
-  public synchronized long missed() {
+  synchronized long missed() {
     return missed;
   }
 

@@ -2,8 +2,8 @@ package io.penstock.examples.disaggregated.model;
 
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
 
-/// The feed-forward part of a layer: `down(silu(gate(x)) × up(x))`, tile by tile of its columns. A rank has some of the
-/// tiles.
+/// The feed-forward part of a layer: `down(silu(gate(x)) × up(x))`, tile by tile of its columns. A rank has some of
+/// the tiles.
 ///
 /// @param gate the outputs of a tile are its head
 /// @param down matrix from the columns of the rank's tiles

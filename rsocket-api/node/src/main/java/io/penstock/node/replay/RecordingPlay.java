@@ -38,7 +38,7 @@ final class RecordingPlay {
     Report report;
     try (RecordingReader events = RecordingReader.open(folder)) {
       Digested digested = new Digested(events);
-      Player.Outcome outcome = new Player(digested, new PlayedTiers(), Payloads.ofKeys(), false).play();
+      Player.Outcome outcome = new Player(digested, new PlayedTiers(), Payloads.ofKeys()).play();
       if (outcome.turns() == 0) {
         throw new DataException("recording %s must begin with the opening of a tier (its beginning is missing)"
             .formatted(folder));

@@ -37,11 +37,11 @@ final class SecretFile {
   }
 
   private static SeekableByteChannel create(Path file) throws IOException {
-    Set<OpenOption> anew = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    Set<OpenOption> creating = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     try {
-      return Files.newByteChannel(file, anew, OWNER_ALONE);
+      return Files.newByteChannel(file, creating, OWNER_ALONE);
     } catch (UnsupportedOperationException e) { // a file system without owners
-      return Files.newByteChannel(file, anew);
+      return Files.newByteChannel(file, creating);
     }
   }
 }

@@ -19,7 +19,7 @@ public final class TierRecording implements AutoCloseable {
 
   private TierRecording(RecordingWriter writer) {
     this.writer = writer;
-    this.turns = new Turns(LiveClock.process()::nanos, writer, false);
+    this.turns = new Turns(LiveClock.process()::nanos, writer);
   }
 
   /// Begins a recording.

@@ -20,7 +20,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/// Looks up the name of a peer, for each connection anew: a peer that moved to another address is found there.
+/// Looks up the name of a peer at each connection, so a peer that moved to another address is found there.
 ///
 /// A connection tries the addresses of a name one after another, in their order. Nothing is kept here; the JVM keeps
 /// an answer for the time that `networkaddress.cache.ttl` gives, 30 s by default and none with the launcher's flags.

@@ -157,7 +157,7 @@ final class RegistrySocketsTest {
     assertThat(view.isReady()).isTrue();
     assertThat(view.manifest()).isEqualTo(ONE);
     assertThat(client.ready("p", PATIENCE).block(PATIENCE)).isEqualTo(view);
-    client.leave(PREFILL).block(PATIENCE); // the registry has forgotten it, as one that was started anew
+    client.leave(PREFILL).block(PATIENCE); // the registry has forgotten it, as a registry that has restarted
     assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo(view);
     staying.dispose();
     Eventually.holds("the registry is empty", () -> registry.instances().isEmpty());

@@ -228,13 +228,14 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
     }
   }
 
-  /// The sender is gone: a message that waits for its turn is given up.
-  private void leaveQueue() {
+  /// The sender is gone: a message that waits for its turn is given up. False if none waits.
+  private boolean leaveQueue() {
     Request mine = takeQueued(State.OVER);
     if (mine != null) {
       turn.dispose();
       mine.close();
     }
+    return mine != null;
   }
 
   @Override
@@ -285,8 +286,9 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
     public void cancel() {
       isLeft = true;
       super.cancel();
-      leaveQueue();
-      PutOpening.this.cancel();
+      if (leaveQueue()) { // else the receiver ends what it has
+        PutOpening.this.cancel();
+      }
     }
   }
 }
