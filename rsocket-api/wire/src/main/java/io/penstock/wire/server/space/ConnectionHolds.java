@@ -83,7 +83,7 @@ public final class ConnectionHolds {
   }
 
   private synchronized boolean survives(InSpace space, long id) {
-    if (open.get(space.tier.info().space().id()) != space) {
+    if (!space.equals(open.get(space.tier.info().space().id()))) {
       return false;
     }
     space.surviving.add(id);

@@ -43,7 +43,7 @@ final class ConnectionHoldsTest {
     tier.close().block();
   }
 
-  private int leases() {
+  private long leases() {
     return requireNonNull(tier.stat().block()).holds().leases();
   }
 
