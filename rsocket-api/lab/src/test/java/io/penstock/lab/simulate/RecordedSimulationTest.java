@@ -61,11 +61,10 @@ final class RecordedSimulationTest {
       try {
         Simulation.run(broken, touching);
       } catch (ViolationException e) {
-        violation = e;
+        violation = e.invariant() == Invariant.MODEL_AGREES ? e : null;
       }
     }
     assertThat(violation).as("a seed that finds the sabotage").isNotNull();
-    assertThat(violation.invariant()).isEqualTo(Invariant.MODEL_AGREES);
 
     Path file = SimulateCommand.saved(broken, touching, folder);
 
