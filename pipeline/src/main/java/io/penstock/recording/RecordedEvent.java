@@ -285,7 +285,7 @@ public final class RecordedEvent {
     FLOW,
     /// Demand of a named flow; numbers: elements.
     FLOW_REQUEST,
-    /// An element of a named flow; numbers, keys and text: as [ElementWords] says.
+    /// An element of a named flow; numbers, keys and text: as [ElementType] says.
     FLOW_NEXT,
     /// The reader of a named flow left.
     FLOW_CANCEL,
@@ -297,7 +297,9 @@ public final class RecordedEvent {
     TIMER,
     /// A link came up, went down, or carried a message; numbers: link, 0 up, 1 down, 2 sent, 3 received, sequence of
     /// the message in its direction; text: the peer or the message.
-    LINK;
+    LINK,
+    /// A check found an invariant broken; text: which one, and how.
+    BROKEN;
 
     /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
     /// one, and no tier is told of it.

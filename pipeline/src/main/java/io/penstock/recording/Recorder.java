@@ -8,11 +8,23 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/// Records the signals of named flows: `flux.transform(recorder.named("load"))`. Safe from any thread; it never waits
-/// for a disk.
+/// Records the signals of named flows: `flux.transform(recorder.named("load"))`.
+///
+/// | | |
+/// |---|---|
+/// | shape | passes on what its source sends; a `Mono` stays a `Mono` |
+/// | records | each subscription, demand, element, cancel and end, with the time of the recording's clock |
+/// | backpressure | that of the reader, unchanged; prefetch 0 |
+/// | holds | nothing: an element is described while it passes ([ElementType]); its bytes are not read |
+/// | threads | any; an event is added under a lock for as long as it takes to put it in its place, and never waits for a disk |
+/// | cancel | recorded when it has returned: one element of another thread may follow in the recording |
+/// | signals | those of the source |
+///
+/// Fusion ends here: the operators before and after it pass elements one by one.
 public final class Recorder {
   private final Turns turns;
 
@@ -21,36 +33,66 @@ public final class Recorder {
     this.turns = requireNonNull(turns, "turns");
   }
 
-  /// Records each subscription to a flow: subscribe, demand, elements, cancel, end.
+  /// Records each subscription to a flow.
   ///
-  /// @param name of the flow; the same for each of its subscriptions
-  public <T> Function<Publisher<T>, Flux<T>> named(String name) {
+  /// @param name of the flow, equal for all of its subscriptions
+  public <T> Function<Publisher<T>, Publisher<T>> named(String name) {
     return named(name, 0);
   }
 
-  /// The same for a flow that comes over a link.
+  /// Records each subscription to a flow that comes over a link.
   ///
   /// @param link number of the link in the recording
-  public <T> Function<Publisher<T>, Flux<T>> named(String name, long link) {
-    requireNonNull(name, "name");
-    return source -> Flux.from(reader -> {
-      RecordedEvent begin = RecordedEvent.of(Kind.FLOW, turns.newNamedFlow()).with(link).with(name);
-      source.subscribe(new Recorded<>(begin, Operators.toCoreSubscriber(reader)));
-    });
+  public <T> Function<Publisher<T>, Publisher<T>> named(String name, long link) {
+    return named(name, link, ElementWords::of);
   }
 
-  /// Records a signal.
-  void add(RecordedEvent signal) {
+  /// Records each subscription to a flow whose elements are of a type of your own.
+  ///
+  /// @param words what a recording says of an element, at most 200 characters; called once for each element, on the
+  ///     thread that sends it. A recording may leave the process, so words must hold no secret.
+  public <T> Function<Publisher<T>, Publisher<T>> named(String name, Function<? super T, String> words) {
+    requireNonNull(words, "words");
+    return named(name, 0, (event, element) -> ElementWords.of(event, element, words));
+  }
+
+  private <T> Function<Publisher<T>, Publisher<T>> named(String name, long link, Words<? super T> words) {
+    requireNonNull(name, "name");
+    return source -> {
+      requireNonNull(source, "source");
+      Publisher<T> recorded = reader -> {
+        RecordedEvent begin = RecordedEvent.of(Kind.FLOW, turns.newNamedFlow()).with(link).with(name);
+        source.subscribe(new Recorded<T>(begin, words, Operators.toCoreSubscriber(reader)));
+      };
+      return source instanceof Mono ? Mono.fromDirect(recorded) : Flux.from(recorded);
+    };
+  }
+
+  /// Records that a check found an invariant broken.
+  ///
+  /// @param what was broken, and how
+  public void broken(String what) {
+    add(RecordedEvent.of(Kind.BROKEN, 0).with(what));
+  }
+
+  private void add(RecordedEvent signal) {
     turns.signal(signal);
+  }
+
+  /// Describes elements.
+  private interface Words<T> {
+    RecordedEvent describe(RecordedEvent event, T element);
   }
 
   private final class Recorded<T> implements CoreSubscriber<T>, Subscription {
     private final RecordedEvent begin;
+    private final Words<? super T> words;
     private final CoreSubscriber<? super T> actual;
     private Subscription upstream = Operators.emptySubscription();
 
-    Recorded(RecordedEvent begin, CoreSubscriber<? super T> actual) {
+    Recorded(RecordedEvent begin, Words<? super T> words, CoreSubscriber<? super T> actual) {
       this.begin = begin;
+      this.words = words;
       this.actual = actual;
     }
 
@@ -65,14 +107,16 @@ public final class Recorder {
 
     @Override
     public void onSubscribe(Subscription subscription) {
-      upstream = subscription;
-      add(begin);
-      actual.onSubscribe(this);
+      if (Operators.validate(upstream == Operators.emptySubscription() ? null : upstream, subscription)) {
+        upstream = subscription;
+        add(begin);
+        actual.onSubscribe(this);
+      }
     }
 
     @Override
     public void onNext(T element) {
-      add(ElementWords.of(event(Kind.FLOW_NEXT), requireNonNull(element)));
+      add(words.describe(event(Kind.FLOW_NEXT), requireNonNull(element, "element")));
       actual.onNext(element);
     }
 
@@ -96,8 +140,8 @@ public final class Recorder {
 
     @Override
     public void cancel() {
-      add(event(Kind.FLOW_CANCEL));
       upstream.cancel();
+      add(event(Kind.FLOW_CANCEL));
     }
   }
 }
