@@ -34,6 +34,7 @@ final class RecordingPlay {
       List<String> before, boolean gap) {}
 
   /// @return the exit code of the command
+  /// @throws DataException if the first events of the recording are missing
   static int play(Path folder, Console console, boolean json) {
     Report report;
     try (RecordingReader events = RecordingReader.open(folder)) {
@@ -61,7 +62,7 @@ final class RecordingPlay {
     console.print("recording %s: %,d turns, %,d events played".formatted(report.recording(), report.turns(),
         report.events()));
     if (report.gap()) {
-      console.print("events are missing from there on, as the disk did not keep up when it was recorded");
+      console.print("events are missing from there on: they were left out, lost or damaged");
     }
     String difference = report.difference();
     if (difference == null) {
