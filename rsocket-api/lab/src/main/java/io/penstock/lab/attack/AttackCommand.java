@@ -50,7 +50,8 @@ import picocli.CommandLine.Spec;
       "First the good client keeps blocks in the node and measures it quiet. Then each kind of attack is played alone, "
           + "and mixes of them for the rest of the time, while the good client puts and gets and compares every byte, "
           + "and newcomers connect. The attackers come from the address of the good client, over every transport of "
-          + "the node. After each attack its connections are closed, and the node must soon hold as little as before.",
+          + "the node. After each attack its connections are closed, and the node must soon hold as little as before. "
+          + "The command has neither TLS nor credentials, so it needs a node without them.",
       "",
       "Ends with 1 if a bound broke: a slowest put or get above 50 ms and above 5 times the quiet one, less than 0.9 "
           + "of the blocks kept, a failed call or a wrong byte, something given to a stranger, "
