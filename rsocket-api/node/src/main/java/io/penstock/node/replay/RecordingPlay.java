@@ -36,6 +36,7 @@ final class RecordingPlay {
       List<String> before, boolean gap, @Nullable String broken) {}
 
   /// @return the exit code of the command
+  /// @throws DataException if the first events of the recording are missing
   static int play(Path folder, Console console, boolean json) {
     Report report;
     try (RecordingReader events = RecordingReader.open(folder)) {
@@ -63,7 +64,7 @@ final class RecordingPlay {
     console.print("recording %s: %,d turns, %,d events played".formatted(report.recording(), report.turns(),
         report.events()));
     if (report.gap()) {
-      console.print("events are missing from there on, as the disk did not keep up when it was recorded");
+      console.print("events are missing from there on: they were left out, lost or damaged");
     }
     if (report.broken() != null) {
       console.print("an invariant was broken at " + report.broken());
