@@ -9,6 +9,7 @@ import io.penstock.recording.Difference;
 import io.penstock.recording.EventCodec;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.storage.recording.RecordingReader;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -29,10 +30,12 @@ final class RecordingPlay {
   /// @param difference the first event that differs; absent if none does
   /// @param before events before it, oldest first
   /// @param gap whether events are missing: the recording was played up to there
+  /// @param broken first event that reports a broken invariant, with its number; absent if none does
   record Report(String recording, long turns, long events, String sha256, @Nullable String difference,
-      List<String> before, boolean gap) {}
+      List<String> before, boolean gap, @Nullable String broken) {}
 
   /// @return the exit code of the command
+  /// @throws DataException if the first events of the recording are missing
   static int play(Path folder, Console console, boolean json) {
     Report report;
     try (RecordingReader events = RecordingReader.open(folder)) {
@@ -46,7 +49,7 @@ final class RecordingPlay {
       report = new Report(folder.toString(), outcome.turns(), outcome.events(), digested.sha256(),
           difference == null ? null : difference.toString(),
           difference == null ? List.of() : difference.before().stream().map(RecordedEvent::toString).toList(),
-          outcome.gap());
+          outcome.gap(), digested.broken);
     }
     if (json) {
       console.print(Json.MAPPER.writeValueAsString(report));
@@ -60,7 +63,10 @@ final class RecordingPlay {
     console.print("recording %s: %,d turns, %,d events played".formatted(report.recording(), report.turns(),
         report.events()));
     if (report.gap()) {
-      console.print("events are missing from there on, as the disk did not keep up when it was recorded");
+      console.print("events are missing from there on: they were left out, lost or damaged");
+    }
+    if (report.broken() != null) {
+      console.print("an invariant was broken at " + report.broken());
     }
     String difference = report.difference();
     if (difference == null) {
@@ -75,6 +81,8 @@ final class RecordingPlay {
   private static final class Digested implements Iterator<RecordedEvent> {
     private final Iterator<RecordedEvent> events;
     private final MessageDigest digest;
+    private long count;
+    private @Nullable String broken;
 
     Digested(Iterator<RecordedEvent> events) {
       this.events = events;
@@ -96,6 +104,10 @@ final class RecordingPlay {
       ByteBuffer bytes = ByteBuffer.allocate(EventCodec.mostBytes(event));
       EventCodec.write(event, bytes);
       digest.update(bytes.flip());
+      if (event.kind() == Kind.BROKEN && broken == null) {
+        broken = "event " + count + ": " + event.text();
+      }
+      count++;
       return event;
     }
 
