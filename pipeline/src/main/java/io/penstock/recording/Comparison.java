@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ final class Comparison implements Script {
   private final Player.Follower follower;
   /// Events of the turn that is played, which have not come yet.
   private final ArrayDeque<Placed> turn = new ArrayDeque<>();
+  /// Events of the turn, with the signals within it.
+  private final List<RecordedEvent> whole = new ArrayList<>();
   private final ArrayDeque<RecordedEvent> passed = new ArrayDeque<>();
   /// Events read from the recording.
   private long read;
@@ -52,6 +55,8 @@ final class Comparison implements Script {
     if (begin == null) {
       return null;
     }
+    whole.clear();
+    whole.add(begin.event());
     turn.add(begin);
     last = begin.number();
     following = null;
@@ -66,8 +71,11 @@ final class Comparison implements Script {
         following = next;
         break;
       }
-      turn.add(next);
+      whole.add(next.event());
       last = next.number();
+      if (!next.event().isSignal()) { // a turn does not depend on the signals within it
+        turn.add(next);
+      }
     }
     return begin.event();
   }
@@ -78,7 +86,13 @@ final class Comparison implements Script {
     if (!follower.plays(first.number(), last, first.event())) {
       return false;
     }
-    turn.forEach(placed -> follower.recorded(placed.event()));
+    for (RecordedEvent event : whole) {
+      follower.recorded(event);
+      if (event.isSignal() && !event.begins()) {
+        count++;
+        follower.played(event);
+      }
+    }
     return true;
   }
 
