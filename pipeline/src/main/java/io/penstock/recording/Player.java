@@ -134,6 +134,7 @@ public final class Player {
         break;
       }
     }
+    comparison.end();
     scope.close();
     return new Outcome(played, comparison.count(), difference, comparison.hasGap(), !wanted);
   }
