@@ -30,6 +30,7 @@ final class Comparison implements Script {
   private long count;
   private @Nullable Difference difference;
   private boolean gap;
+  private boolean tellsChecksums;
   private boolean ended;
 
   /// An event and its number in the recording.
@@ -60,6 +61,8 @@ final class Comparison implements Script {
     turn.add(begin);
     last = begin.number();
     following = null;
+    tellsChecksums |= begin.event().kind() == Kind.OPENED && begin.event().size() > 0
+        && begin.event().number(0) == 1;
     while (recording.hasNext()) {
       Placed next = read();
       if (next.event().kind() == Kind.GAP) { // what is there of the turn may not be all
@@ -142,6 +145,11 @@ final class Comparison implements Script {
       difference = difference(null);
     }
     return difference;
+  }
+
+  @Override
+  public boolean keepsPayloads() {
+    return tellsChecksums;
   }
 
   /// Ends the comparison: the tiers work on without turns.

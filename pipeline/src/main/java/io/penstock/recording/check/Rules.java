@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 /// | `store` | each operation of a store ends once |
 /// | `invariant` | no broken invariant was reported |
 /// | `outstanding:FLOW:N` | the reader of a named flow never has more than N requested elements to come |
+///
+/// A gap ends a check: what follows it cannot be judged.
 public final class Rules {
   private static final String OUTSTANDING = "outstanding:";
 
@@ -85,12 +87,33 @@ public final class Rules {
   private record Named(String name, Supplier<Rule.Checker> checker) implements Rule {
     @Override
     public Checker begin() {
-      return checker.get();
+      return new UpToGap(checker.get());
     }
 
     @Override
     public String toString() {
       return name;
+    }
+  }
+
+  /// Checks up to the first gap.
+  private static final class UpToGap implements Rule.Checker {
+    private final Rule.Checker checker;
+    private boolean isOver;
+
+    UpToGap(Rule.Checker checker) {
+      this.checker = checker;
+    }
+
+    @Override
+    public @Nullable String broken(RecordedEvent event) {
+      isOver |= event.kind() == Kind.GAP;
+      return isOver ? null : checker.broken(event);
+    }
+
+    @Override
+    public @Nullable String brokenAtEnd() {
+      return isOver ? null : checker.brokenAtEnd();
     }
   }
 }

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.recording.Difference;
-import io.penstock.recording.Payloads;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.check.Rule;
@@ -87,7 +86,7 @@ final class PlayedRun implements Player.Follower {
   PlayReport play() {
     Player.Outcome outcome;
     try (RecordingReader events = RecordingReader.open(folder)) {
-      player = new Player(events, new PlayedTiers(), Payloads.ofKeys(), this);
+      player = new Player(events, new PlayedTiers(), events.payloads(), this);
       outcome = player.play();
     }
     Difference difference = outcome.difference();
