@@ -2,7 +2,6 @@ package io.penstock.node.play;
 
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.node.tiers.TierChange;
-import io.penstock.recording.Payloads;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
@@ -94,7 +93,7 @@ final class ChangedRun {
     Player.Outcome outcome;
     try (RecordingReader events = RecordingReader.open(recording)) {
       Player[] player = new Player[1];
-      player[0] = new Player(events, new PlayedTiers(), Payloads.ofKeys(), new Player.Follower() {
+      player[0] = new Player(events, new PlayedTiers(), events.payloads(), new Player.Follower() {
         @Override
         public boolean plays(long first, long last, RecordedEvent begin) {
           if (begin.kind() != Kind.SHUT) {
