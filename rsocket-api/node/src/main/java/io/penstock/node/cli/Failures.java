@@ -4,6 +4,7 @@ import io.penstock.KvException;
 import io.penstock.device.ascend.failure.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.text.Reason;
+import io.penstock.recording.RecordingFormatException;
 import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
 import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
 import io.penstock.storage.engine.EngineFailure.JournalFormatException;
@@ -112,6 +113,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case LibraryMismatchException e -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
       case DataException e -> ExitCode.DATA;
+      case RecordingFormatException e -> ExitCode.DATA;
       case DirectoryLockedException e -> ExitCode.INPUT_OUTPUT;
       case EngineUnavailableException e -> ExitCode.INPUT_OUTPUT;
       case JournalFormatException e -> ExitCode.INPUT_OUTPUT;

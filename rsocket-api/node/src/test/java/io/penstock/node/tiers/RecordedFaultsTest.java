@@ -78,7 +78,7 @@ final class RecordedFaultsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
   void runWithFaults_playsToOneSha256(int loops) {
-    playsToOneSha256(loops, 120, 5);
+    playsToOneSha256(loops, 60, 5);
   }
 
   @Tag("proof")
@@ -149,9 +149,9 @@ final class RecordedFaultsTest {
   }
 
   private void goOffAndOn(int served) {
-    if (served % 100 == 40) {
+    if (served % 30 == 10) {
       disk.health(StoreHealth.State.OFF);
-    } else if (served % 100 == 60) {
+    } else if (served % 30 == 20) {
       disk.health(StoreHealth.State.ACTIVE);
     }
   }
