@@ -201,7 +201,8 @@ public final class ReplayCommand implements Callable<Integer> {
       spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
           .filter(name -> !OF_RECORDINGS.contains(name))
           .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
-      return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console, json);
+      return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
+          json);
     }
     play.requireNone();
     TierFlags.requireLeftOut("RECORDING", more.isEmpty() ? null : more.getFirst(), "beside a trace");

@@ -126,7 +126,7 @@ final class RecordingPlayTest {
 
   @Test
   void breakAt_showsTheStateBeforeTheTurnOfTheEvent() {
-    int place = place(Kind.EVICTED);
+    int place = place(Kind.SLICE);
     JsonNode report = json(play(recording, "--break-at", String.valueOf(place), "--json"));
 
     int begin = place;
@@ -145,6 +145,7 @@ final class RecordingPlayTest {
     }
     assertThat(blocks).isPositive().isEqualTo(state.get("stat").get("blocks").asInt());
     assertThat(state.get("streams")).isNotEmpty();
+    assertThat(state.get("handles")).isNotEmpty();
     assertThat(play(recording, "--break-at", String.valueOf(place)).out()).contains("stopped before event " + begin,
         "LEVEL  BLOCKS  CAPACITY", "read leases: ", "open streams: ");
   }

@@ -1,11 +1,9 @@
 package io.penstock.node.tiers;
 
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.KvException;
 import io.penstock.block.CacheSpace;
-
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.party.LoopbackParties;
