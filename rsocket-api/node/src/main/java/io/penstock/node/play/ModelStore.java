@@ -55,7 +55,7 @@ final class ModelStore implements BlockStore {
   public Mono<Void> read(List<? extends StoredBlock> blocks, List<BlockDraft> drafts, GranuleRange range) {
     return later(Kind.STORE_READ, blocks.getFirst().key(), sink -> {
       readBytes += blocks.size() * (long) range.bytes(spec.space().layout());
-      drafts.forEach(draft -> payloads.fill(draft, range));
+      drafts.forEach(draft -> payloads.fill(draft, range, Payloads.UNKNOWN));
       sink.success();
     });
   }

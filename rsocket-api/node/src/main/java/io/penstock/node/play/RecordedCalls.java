@@ -458,7 +458,7 @@ final class RecordedCalls {
       then.run();
       return;
     }
-    drafts.forEach(draft -> payloads.fill(draft, GranuleRange.all(draft.layout())));
+    drafts.forEach(draft -> payloads.fill(draft, GranuleRange.all(draft.layout()), Payloads.UNKNOWN));
     reservation.commit(drafts).doFinally(end -> then.run()).subscribe(receipts -> {}, error -> failed++);
   }
 
