@@ -61,8 +61,8 @@ final class Comparison implements Script {
     turn.add(begin);
     last = begin.number();
     following = null;
-    RecordedEvent first = begin.event();
-    tellsChecksums |= first.kind() == Kind.OPENED && first.size() > 0 && first.number(0) == 1;
+    tellsChecksums |= begin.event().kind() == Kind.OPENED && begin.event().size() > 0
+        && begin.event().number(0) == 1;
     while (recording.hasNext()) {
       Placed next = read();
       if (next.event().kind() == Kind.GAP) { // what is there of the turn may not be all

@@ -323,6 +323,11 @@ final class EventPages {
     return missed;
   }
 
+  /// Bytes of the pages that have events.
+  synchronized long used() {
+    return used;
+  }
+
   boolean isClosed() {
     return closed;
   }

@@ -89,6 +89,11 @@ public final class FlightRecorder implements Script, AutoCloseable {
     return pages.isClosed();
   }
 
+  /// Bytes of memory that have events.
+  long bytes() {
+    return pages.used();
+  }
+
   /// Writes what is kept, and keeps it. Waits for the disk and for a save that is under way; never call it in a turn.
   ///
   /// @param reason why, for the reader of the recording

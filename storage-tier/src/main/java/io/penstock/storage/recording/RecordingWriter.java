@@ -230,6 +230,11 @@ public final class RecordingWriter implements Script, AutoCloseable {
     return pages.missed() + unwritten;
   }
 
+  /// Bytes of memory whose events wait for the disk.
+  long waitingBytes() {
+    return pages.used();
+  }
+
   private void write() {
     while (true) {
       EventPages.Filled page = pages.take(PAGE_NANOS);

@@ -79,8 +79,9 @@ final class ChangedRun {
     unknown.add("latencies are those of the recorded load: a disk that is asked more often does not get slower here");
     unknown.add("callers come when they came: a caller that got its blocks sooner would have asked sooner");
     unknown.add(times.putsMisses()
-        ? "callers put what they miss, as they put %,d of the %,d blocks that they missed when it was recorded".formatted(
-            times.missesPut(), times.misses())
+        ? "callers put what they miss, as they put %,d of the %,d blocks that they missed when it was recorded"
+            .formatted(
+                times.missesPut(), times.misses())
         : "callers put nothing more, as they put only %,d of the %,d blocks that they missed when it was recorded"
             .formatted(times.missesPut(), times.misses()));
   }

@@ -87,8 +87,9 @@ record DifferenceView(String message, long number, @Nullable EventView expected,
 
   /// Lines for people.
   List<String> lines() {
-    Stream<String> head = Stream.of("DIFFERENT: " + message, "  in the turn that begins with event %d, %s after the first: %s"
-        .formatted(turn.number(), PlayText.seconds(nanos), turn.line()));
+    Stream<String> head =
+        Stream.of("DIFFERENT: " + message, "  in the turn that begins with event %d, %s after the first: %s"
+            .formatted(turn.number(), PlayText.seconds(nanos), turn.line()));
     Stream<String> context = Stream.of(section("the last events before it", before),
         section("the last events of flow " + flow(), ofFlow), section("the last events of key " + key, ofKey))
         .flatMap(each -> each);

@@ -12,14 +12,15 @@ import org.jspecify.annotations.Nullable;
 /// @param flows that had an event in the turns that were played
 /// @param recorded SHA-256 of the recording, as far as it was played
 /// @param played SHA-256 of what was played
+/// @param payloads whether the recording has checksums of what was sent, so that bytes were compared, too
 /// @param gap whether events are missing: the recording was played up to there
 /// @param stop where the playing was to end; null if it went on to the end
 /// @param difference the first; null if there is none
 /// @param broken rules that flows of the recording break
 /// @param flow the chosen flow; null if none was chosen
 /// @param state of the tiers, where the playing was to stop for it
-record PlayReport(String recording, long turns, long events, long flows, Sums recorded, Sums played, boolean gap,
-    @Nullable Stop stop, @Nullable DifferenceView difference, List<Broken> broken, @Nullable Flow flow,
+record PlayReport(String recording, long turns, long events, long flows, Sums recorded, Sums played, boolean payloads,
+    boolean gap, @Nullable Stop stop, @Nullable DifferenceView difference, List<Broken> broken, @Nullable Flow flow,
     List<TierWatch.State> state) {
   /// The turn before which the playing ended.
   ///

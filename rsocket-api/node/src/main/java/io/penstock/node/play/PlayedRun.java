@@ -6,6 +6,7 @@ import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.recording.Difference;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.recording.check.Rule;
 import io.penstock.recording.check.Rules;
 import io.penstock.storage.recording.RecordingReader;
@@ -35,6 +36,7 @@ final class PlayedRun implements Player.Follower {
   private final List<Checked> rules = RULES.stream().map(Rules::named).map(Checked::new).toList();
   private final List<Broken> broken = new ArrayList<>();
   private @Nullable Player player;
+  private boolean payloads;
   private long number;
   private long turns;
   private long first;
@@ -96,7 +98,7 @@ final class PlayedRun implements Player.Follower {
           "--flow must be the number or the name of a flow that was played (was %s)".formatted(plan.flow()));
     }
     return new PlayReport(folder.toString(), outcome.turns(), outcome.events(), recorded.flows(), recorded.sums(),
-        played.sums(), outcome.gap(), stop, difference == null ? null : context(difference), List.copyOf(broken),
+        played.sums(), payloads, outcome.gap(), stop, difference == null ? null : context(difference), List.copyOf(broken),
         chosen == null
             ? null
             : new PlayReport.Flow(requireNonNull(plan.flow()), chosen.recorded.sums().flows(),
@@ -140,6 +142,7 @@ final class PlayedRun implements Player.Follower {
   @Override
   public void recorded(RecordedEvent event) {
     recorded.add(event);
+    payloads |= event.kind() == Kind.OPENED && event.size() > 0 && event.number(0) == 1;
     for (Checked rule : rules) {
       String what = rule.checker().broken(event);
       if (what != null && broken.size() < MOST_BROKEN) {

@@ -159,6 +159,9 @@ public final class RecordingPlay {
   private void show(PlayReport report, List<String> runs) {
     console.print("recording %s: %,d turns, %,d events, %,d flows played".formatted(report.recording(), report.turns(),
         report.events(), report.flows()));
+    console.print(report.payloads()
+        ? "bytes of blocks are compared, too"
+        : "bytes of blocks were not recorded: they are made from the keys");
     if (report.gap()) {
       console.print("events are missing from there on, as the disk did not keep up when it was recorded");
     }

@@ -106,6 +106,7 @@ import reactor.core.scheduler.Schedulers;
     })
 public final class ReplayCommand implements Callable<Integer> {
   private static final int WAITERS = 4096;
+  private static final int MOST_LOOPS = 1024;
   /// Options that a recording can be played with.
   private static final Set<String> OF_RECORDINGS =
       Set.of("--json", "--speed", "--until", "--flow", "--break-at", "--repeat", "--with-change");
@@ -149,6 +150,11 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
       defaultValue = "32MiB", converter = SizeOption.class)
   private long budget;
+
+  @Option(names = "--loops", paramLabel = "N",
+      description = "Network loops of the node, among which its connections are divided; for a node in this process"
+          + " (default: 1).")
+  private @Nullable Integer loops;
 
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
   private boolean processes;
@@ -195,7 +201,8 @@ public final class ReplayCommand implements Callable<Integer> {
       spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
           .filter(name -> !OF_RECORDINGS.contains(name))
           .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
-      return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console, json);
+      return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
+          json);
     }
     play.requireNone();
     TierFlags.requireLeftOut("RECORDING", more.isEmpty() ? null : more.getFirst(), "beside a trace");
@@ -230,6 +237,7 @@ public final class ReplayCommand implements Callable<Integer> {
     concurrency = 1;
     TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with a model of several KV groups");
     TierFlags.requireLeftOut("--record", record, "with a model of several KV groups");
+    TierFlags.requireLeftOut("--loops", loops, "with a model of several KV groups");
     List<NodeConfig> groups = layout.groups(size.blockTokens());
     FlowPlan plan = Flag.named(() -> FlowPlan.of(Payload.ofGroup(groups.getFirst().space(), scale), budget, 1));
     TierPlan kept = tiers.ofGroups(plan.space(), size, groups.size()).withWaiters(WAITERS);
@@ -305,7 +313,8 @@ public final class ReplayCommand implements Callable<Integer> {
       return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
     }
     TierRecording recording = record == null ? null : TierRecording.begin(record);
-    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime, recording)
+    return LoopbackParties
+        .open(plan, kept, keys(plan, false), driver, System::nanoTime, recording, loops == null ? 1 : loops)
         .map(parties -> parties);
   }
 
@@ -347,6 +356,11 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     if (connect != null || processes) {
       TierFlags.requireLeftOut("--record", record, "with --connect and --processes, for only a node here is recorded");
+    }
+    if (connect != null || processes) {
+      TierFlags.requireLeftOut("--loops", loops, "with --connect and --processes, for only a node here has them");
+    } else if (loops != null && (loops < 1 || loops > MOST_LOOPS)) {
+      throw new IllegalArgumentException("--loops must be in [1, %d] (was %d)".formatted(MOST_LOOPS, loops));
     }
     trace.requireTogether();
     if (!processes) {
