@@ -27,6 +27,13 @@ final class Progressing implements AutoCloseable {
     }
   }
 
+  /// Names the next step.
+  void next(String what) {
+    if (progress != null) {
+      progress.next(what);
+    }
+  }
+
   @Override
   public void close() {
     if (progress != null) {
