@@ -72,8 +72,9 @@ final class RecordingBisect {
       long number = 0;
       while (reader.hasNext()) {
         RecordedEvent event = reader.next();
-        if (event.kind() == Kind.GAP) {
-          break;
+        if (event.kind() == Kind.GAP) { // what is there of the last turn may not be all
+          played.accept(number);
+          return Optional.empty();
         }
         String broken = event.begins() ? wakeUps.broken() : null;
         if (broken != null) {
@@ -87,7 +88,11 @@ final class RecordingBisect {
         number++;
       }
       played.accept(number);
-      return Optional.empty();
+      String broken = turn.isEmpty() ? null : wakeUps.broken(); // a run that hangs ends so
+      return broken == null
+          ? Optional.empty()
+          : Optional.of(new Found(number - turn.size(), number,
+              broken + ", in the last turn: unless the recording was cut within it", 1));
     });
   }
 
