@@ -31,6 +31,7 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
   private static final int KNOWN = 1 << 20;
   /// Time of the first turn of the copy.
   private static final long FIRST = 1_000_000_000;
+  private static final Set<String> LEVELS = Set.of("hbm", "dram", "ssd");
   private static final Set<String> PLAIN = Set.of("penstock", "java", "os");
   private static final Pattern QUANTITY = Pattern.compile("(?i)-?[0-9][0-9.,_]* ?(b|[kmgt]i?b|blocks?|ns|us|ms|s|m|h|%)?"
       + "|true|false|on|off|none|unbounded|lru|lfu|arc|s3fifo|sieve|2q|fifo|tinylfu|wtinylfu");
@@ -150,7 +151,7 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
       return scrubbed(text);
     }
     String name = tier.path("name").asString("");
-    if (!name.isEmpty()) {
+    if (!name.isEmpty() && !LEVELS.contains(name)) { // decisions name levels so, and it tells nothing
       names.put(name, "tier-" + event.tier());
       tier.put("name", "tier-" + event.tier());
     }
