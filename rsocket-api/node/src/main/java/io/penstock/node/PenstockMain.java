@@ -13,6 +13,7 @@ import io.penstock.node.client.PasswordCommand;
 import io.penstock.node.device.DeviceCommand;
 import io.penstock.node.party.PartyCommand;
 import io.penstock.node.plan.PlanCommand;
+import io.penstock.node.recording.RecordingCommand;
 import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
 import io.penstock.node.ssd.SsdCommand;
@@ -47,8 +48,8 @@ import picocli.CommandLine.IVersionProvider;
 public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS =
-      List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
-          TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SsdCommand.class,
+      List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, RecordingCommand.class,
+          PartyCommand.class, TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SsdCommand.class,
           TrainCommand.class, DeviceCommand.class);
 
   private PenstockMain() {}

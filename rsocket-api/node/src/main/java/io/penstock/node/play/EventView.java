@@ -14,16 +14,16 @@ import java.util.stream.IntStream;
 /// @param at time of the turn that it begins, on the recorded clock; 0 for other events
 /// @param keys hashes of its keys
 /// @param line the event in one line
-record EventView(long number, String kind, boolean begins, long at, int tier, long flow, List<Long> numbers,
+public record EventView(long number, String kind, boolean begins, long at, int tier, long flow, List<Long> numbers,
     List<String> keys, String text, String line) {
-  static EventView of(long number, RecordedEvent event) {
+  public static EventView of(long number, RecordedEvent event) {
     return new EventView(number, kind(event), event.begins(), event.at(), event.tier(), event.flow(),
         IntStream.range(0, event.size()).mapToObj(event::number).toList(),
         event.keys().stream().map(BlockKey::hash).map(Object::toString).toList(), event.text(), event.toString());
   }
 
   /// Name of the kind of `event`, as a line shows it.
-  static String kind(RecordedEvent event) {
+  public static String kind(RecordedEvent event) {
     return event.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 }

@@ -9,10 +9,10 @@ import java.util.Set;
 
 /// Which flow came from which: a lease, its windows, the slices of a window; a reservation, its commits. Reads the
 /// events of a recording in order.
-final class FlowFamily {
+public final class FlowFamily {
   private final Map<Long, Long> parents = new HashMap<>();
 
-  void add(RecordedEvent event) {
+  public void add(RecordedEvent event) {
     switch (event.kind()) {
       case WINDOWS, SLICED_WINDOWS, SLICES, BLOCKS, COMMIT -> parents.put(event.flow(), event.number(0));
       case WINDOW -> parents.put(event.number(0), event.flow());
@@ -23,7 +23,7 @@ final class FlowFamily {
   }
 
   /// The flow that `flow` came from in the end.
-  long eldest(long flow) {
+  public long eldest(long flow) {
     long eldest = flow;
     for (Long parent = parents.get(eldest); parent != null; parent = parents.get(eldest)) {
       eldest = parent;
@@ -41,13 +41,13 @@ final class FlowFamily {
   }
 
   /// The flows of one number, or of one name: that of named flows, or the kind of the call that began them.
-  static final class Chosen {
+  public static final class Chosen {
     private final String word;
     private final FlowFamily family = new FlowFamily();
     private final Set<Long> chosen = new HashSet<>();
 
     /// @param word the number or the name
-    Chosen(String word) {
+    public Chosen(String word) {
       this.word = word.strip();
       if (this.word.matches("-?[0-9]{1,18}")) {
         chosen.add(Long.parseLong(this.word));
@@ -57,7 +57,7 @@ final class FlowFamily {
     /// Reads the next event.
     ///
     /// @return whether it is of a chosen flow, or of one that came from it
-    boolean has(RecordedEvent event) {
+    public boolean has(RecordedEvent event) {
       family.add(event);
       long flow = event.flow();
       if (flow == 0) {

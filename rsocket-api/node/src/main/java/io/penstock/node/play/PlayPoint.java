@@ -8,14 +8,14 @@ import java.util.regex.Pattern;
 ///
 /// @param event its number, from 0; `Long.MAX_VALUE` if the place is a time
 /// @param nanos since the first event; `Long.MAX_VALUE` if the place is an event
-record PlayPoint(long event, long nanos) {
+public record PlayPoint(long event, long nanos) {
   private static final Pattern EVENT = Pattern.compile("[0-9][0-9,_]{0,22}");
   private static final Pattern TIME = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})?)\\s*(ns|us|ms|s|m|h)");
 
   /// Reads `4711`, `4,711`, or `2.5s`.
   ///
   /// @param flag that has the text, for the complaint
-  static PlayPoint parse(String flag, String text) {
+  public static PlayPoint parse(String flag, String text) {
     String plain = text.strip().toLowerCase(Locale.ROOT);
     Matcher time = TIME.matcher(plain);
     try {
@@ -47,14 +47,14 @@ record PlayPoint(long event, long nanos) {
   ///
   /// @param last number of its last event
   /// @param since its time after the first event
-  boolean isAfter(long last, long since) {
+  public boolean isAfter(long last, long since) {
     return last < event && since < nanos;
   }
 
   /// Whether a turn begins at this place or before it.
   ///
   /// @param first number of its first event
-  boolean isReached(long first, long since) {
+  public boolean isReached(long first, long since) {
     return first <= event && since <= nanos;
   }
 }

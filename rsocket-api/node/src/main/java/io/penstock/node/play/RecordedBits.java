@@ -6,13 +6,13 @@ import java.util.BitSet;
 import java.util.List;
 
 /// The presences in the numbers of an event: for each the number of its words, and these.
-record RecordedBits(List<BitSet> presences) {
+public record RecordedBits(List<BitSet> presences) {
   /// Of `LEASED`.
-  static final int HITS = 0;
-  static final int ADMITTED = 2;
+  public static final int HITS = 0;
+  public static final int ADMITTED = 2;
 
   /// @param from place of the first presence
-  static RecordedBits of(RecordedEvent event, int from) {
+  public static RecordedBits of(RecordedEvent event, int from) {
     List<BitSet> presences = new ArrayList<>();
     for (int at = from; at < event.size(); at++) {
       long[] words = new long[(int) event.number(at)];
@@ -24,7 +24,7 @@ record RecordedBits(List<BitSet> presences) {
     return new RecordedBits(presences);
   }
 
-  boolean has(int presence, int position) {
+  public boolean has(int presence, int position) {
     return presence < presences.size() && presences.get(presence).get(position);
   }
 }

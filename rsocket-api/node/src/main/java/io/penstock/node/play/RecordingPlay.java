@@ -163,7 +163,7 @@ public final class RecordingPlay {
         ? "bytes of blocks are compared, too"
         : "bytes of blocks were not recorded: they are made from the keys");
     if (report.gap()) {
-      console.print("events are missing from there on, as the disk did not keep up when it was recorded");
+      console.print("events are missing from there on: they were left out, lost or damaged");
     }
     PlayReport.Stop stop = report.stop();
     if (stop != null) {

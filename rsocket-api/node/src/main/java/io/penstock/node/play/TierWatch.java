@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 
 /// What is open in played tiers at a moment: streams, handles, operations of stores, blocks. Reads the events that the
 /// tiers make.
-final class TierWatch {
+public final class TierWatch {
   private final Map<Long, Stream> streams = new LinkedHashMap<>();
   private final Map<Long, EventView> handles = new LinkedHashMap<>();
   private final Map<Operation, EventView> operations = new LinkedHashMap<>();
@@ -42,7 +42,7 @@ final class TierWatch {
   /// @param begin the event that began it
   /// @param requested elements; -1 for an answer, which is requested at once
   /// @param came elements that came
-  record OpenStream(EventView begin, long requested, long came) {}
+  public record OpenStream(EventView begin, long requested, long came) {}
 
   /// What is open in a tier.
   ///
@@ -52,10 +52,10 @@ final class TierWatch {
   /// @param streams that have not ended
   /// @param handles leases, windows, reservations and holds that are open
   /// @param operations of its stores that have not ended
-  record State(int tier, TierStat stat, Map<String, List<String>> blocks, List<OpenStream> streams,
+  public record State(int tier, TierStat stat, Map<String, List<String>> blocks, List<OpenStream> streams,
       List<EventView> handles, List<EventView> operations) {}
 
-  void add(RecordedEvent event) {
+  public void add(RecordedEvent event) {
     EventView view = EventView.of(number++, event);
     long flow = event.flow();
     switch (event.kind()) {
@@ -115,7 +115,7 @@ final class TierWatch {
   /// The state of each open tier.
   ///
   /// @param stats figures of the tiers, by number
-  List<State> states(Map<Integer, TierStat> stats) {
+  public List<State> states(Map<Integer, TierStat> stats) {
     List<State> states = new ArrayList<>();
     stats.forEach((tier, stat) -> {
       Map<String, List<String>> byLevels = new TreeMap<>();
@@ -138,7 +138,7 @@ final class TierWatch {
   }
 
   /// `state` for people.
-  static String text(State state) {
+  public static String text(State state) {
     TierStat stat = state.stat();
     StringBuilder text = new StringBuilder("tier %d: %,d blocks, %,d hits, %,d misses, %,d evicted, %,d damaged%n"
         .formatted(state.tier(), stat.blocks(), stat.hits(), stat.misses(), stat.evicted(), stat.corrupt()));

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /// One user's conversation: its prompt grows turn by turn, and every full block of it keeps its id.
-final class Conversation {
+public final class Conversation {
   /// Blocks of 512 tokens, as in the published traces.
-  static final int BLOCK_TOKENS = 512;
+  public static final int BLOCK_TOKENS = 512;
 
   private final List<Long> fullBlocks;
   private final LongSupplier newId;

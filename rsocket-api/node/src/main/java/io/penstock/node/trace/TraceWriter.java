@@ -12,10 +12,11 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /// Writes requests in the form, one a line, spaced as the published traces are; packs them when the file ends with
 /// `.gz`.
-final class TraceWriter implements AutoCloseable {
+public final class TraceWriter implements AutoCloseable {
   private final Writer out;
   private final StringBuilder line = new StringBuilder();
 
@@ -36,8 +37,17 @@ final class TraceWriter implements AutoCloseable {
   }
 
   public void write(TraceRequest request) {
+    write(request, null);
+  }
+
+  /// @param session of the request, in letters, digits and hyphens; null for none
+  public void write(TraceRequest request, @Nullable String session) {
     line.setLength(0);
-    line.append("{\"timestamp\": ").append(request.timestampMillis())
+    line.append('{');
+    if (session != null) {
+      line.append("\"session_id\": \"").append(session).append("\", ");
+    }
+    line.append("\"timestamp\": ").append(request.timestampMillis())
         .append(", \"input_length\": ").append(request.inputTokens())
         .append(", \"output_length\": ").append(request.outputTokens())
         .append(", \"hash_ids\": ").append(ids(request)).append("}\n");
