@@ -49,7 +49,11 @@ final class Comparison implements Script {
         following = event;
         break;
       }
-      turn.add(event);
+      if (event.isSignal()) { // within a turn, which does not depend on it
+        count++;
+      } else {
+        turn.add(event);
+      }
     }
     return begin;
   }

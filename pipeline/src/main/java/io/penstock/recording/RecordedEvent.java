@@ -100,6 +100,11 @@ public final class RecordedEvent {
     return flow;
   }
 
+  /// Whether it is a signal.
+  public boolean isSignal() {
+    return kind.isSignal();
+  }
+
   /// How many numbers it has.
   public int size() {
     return numbers.length;
@@ -273,6 +278,33 @@ public final class RecordedEvent {
     /// A level gives blocks again; numbers: sequence; text: level.
     LEVEL_UP,
     /// Events are missing; numbers: how many.
-    GAP
+    GAP,
+    /// A recording began; numbers: wall clock in milliseconds since 1970; text: versions and configuration as JSON.
+    BEGAN,
+    /// A named flow was subscribed; numbers: its link, 0 for none; text: name.
+    FLOW,
+    /// Demand of a named flow; numbers: elements.
+    FLOW_REQUEST,
+    /// An element of a named flow; numbers, keys and text: as [ElementType] says.
+    FLOW_NEXT,
+    /// The reader of a named flow left.
+    FLOW_CANCEL,
+    /// A named flow completed.
+    FLOW_COMPLETE,
+    /// A named flow failed; text: the error.
+    FLOW_ERROR,
+    /// A timer ran; text: what it is for.
+    TIMER,
+    /// A link came up, went down, or carried a message; numbers: link, 0 up, 1 down, 2 sent, 3 received, sequence of
+    /// the message in its direction; text: the peer or the message.
+    LINK,
+    /// A check found an invariant broken; text: which one, and how.
+    BROKEN;
+
+    /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
+    /// one, and no tier is told of it.
+    public boolean isSignal() {
+      return ordinal() > GAP.ordinal();
+    }
   }
 }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -21,6 +22,7 @@ public final class Turns {
   private final ReentrantLock lock = new ReentrantLock();
   private final LongSupplier nanos;
   private final Script script;
+  private final AtomicLong namedFlows = new AtomicLong();
   // Used in turns
   private long now;
   private long flows;
@@ -129,6 +131,16 @@ public final class Turns {
       reader.publish();
       reader.emit();
     }
+  }
+
+  /// Records a signal, as a turn of its own or within that of this thread.
+  void signal(RecordedEvent signal) {
+    run(() -> signal, () -> {});
+  }
+
+  /// Number of the next named flow, negative: those of tiers are positive.
+  long newNamedFlow() {
+    return -namedFlows.incrementAndGet();
   }
 
   /// Number of the next stream or handle. In a turn.

@@ -12,6 +12,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
 import io.penstock.recording.Player.Outcome;
 import io.penstock.recording.Player.PlayedStoreSpec;
+import io.penstock.recording.check.RecordingVerifier;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
@@ -87,6 +88,7 @@ final class RecordedRaceTest {
 
     assertThat(outcome.difference()).as("seed %d: %s", seed, outcome.difference()).isNull();
     assertThat(outcome.events()).as("seed %d", seed).isEqualTo(recording.size()).isGreaterThan(1000);
+    RecordingVerifier.of(recording).keepsAll().verify();
   }
 
   private static void record(long seed, Stacks stacks, List<RecordedEvent> recording) {

@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 /// @param end offset behind it in its segment
 record Page(long first, List<RecordedEvent> events, long end) {
   static final int HEAD_BYTES = 32;
+  /// A page is filled with zeros to a multiple of it.
+  static final int ALIGNMENT = SegmentEngine.RECORD_ALIGNMENT;
   static final short VERSION = 1;
   private static final long MARK = 0x3147_4E49_4452_4350L; // "PCRDING1"
   private static final int CRC_AT = 12;
@@ -39,7 +41,7 @@ record Page(long first, List<RecordedEvent> events, long end) {
   /// Writes the head of the page in `buffer`, whose events lie behind the head and end at its position.
   static MemorySegment seal(ByteBuffer buffer, MemorySegment memory, long first, int count) {
     int bytes = buffer.position() - HEAD_BYTES;
-    while (buffer.position() % SegmentEngine.RECORD_ALIGNMENT != 0) {
+    while (buffer.position() % ALIGNMENT != 0) {
       buffer.put((byte) 0);
     }
     int length = buffer.position();
@@ -76,14 +78,56 @@ record Page(long first, List<RecordedEvent> events, long end) {
         || file.crc(at + CRC_AT + Integer.BYTES, HEAD_BYTES - CRC_AT - Integer.BYTES + bytes) != crc) {
       return null;
     }
+    requireVersion(version);
+    ByteBuffer events = file.bytes(at + HEAD_BYTES, bytes).asByteBuffer();
+    return new Page(first, events(events, count), at + filled(HEAD_BYTES + bytes));
+  }
+
+  private static void requireVersion(int version) {
     if (version != VERSION) {
       throw new RecordingFormatException("version of a page", "" + VERSION, version);
     }
-    ByteBuffer events = file.bytes(at + HEAD_BYTES, bytes).asByteBuffer();
+  }
+
+  private static List<RecordedEvent> events(ByteBuffer bytes, int count) {
     List<RecordedEvent> all = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      all.add(EventCodec.read(events));
+      all.add(EventCodec.read(bytes));
     }
-    return new Page(first, all, at + HEAD_BYTES + bytes + (-bytes & (SegmentEngine.RECORD_ALIGNMENT - 1)));
+    return all;
+  }
+
+  private static int filled(int bytes) {
+    return bytes + (-bytes & (ALIGNMENT - 1));
+  }
+
+  /// Length of the page with this `head`, with the zeros at its end.
+  static int length(ByteBuffer head) {
+    ByteBuffer fields = head.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    if (fields.getLong(0) != MARK) {
+      throw new RecordingFormatException("mark of a page", Long.toHexString(MARK), Long.toHexString(fields.getLong(0)));
+    }
+    requireVersion(fields.getShort(8));
+    int bytes = fields.getInt(28);
+    if (bytes < 1 || bytes > MOST_BYTES) {
+      throw new RecordingFormatException("bytes of a page", "within 1 and " + MOST_BYTES, bytes);
+    }
+    return filled(HEAD_BYTES + bytes);
+  }
+
+  /// Reads a page whose length is known.
+  static Page read(ByteBuffer whole) {
+    ByteBuffer fields = whole.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    int bytes = fields.getInt(28);
+    int crc = Checksum.of(whole.duplicate().position(CRC_AT + Integer.BYTES).limit(HEAD_BYTES + bytes));
+    int count = fields.getInt(24);
+    if (crc != fields.getInt(CRC_AT)) {
+      throw new RecordingFormatException("checksum of a page", Integer.toHexString(crc),
+          Integer.toHexString(fields.getInt(CRC_AT)));
+    } else if (count < 1 || count > bytes) {
+      throw new RecordingFormatException("events of a page", "within 1 and " + bytes, count);
+    }
+    return new Page(fields.getLong(16), events(whole.duplicate().position(HEAD_BYTES).limit(HEAD_BYTES + bytes), count),
+        whole.capacity());
   }
 }

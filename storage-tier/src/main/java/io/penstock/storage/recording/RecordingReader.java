@@ -13,43 +13,62 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a recording from the first event that its folder has to the last whole page, also while it is written. Pages
-/// that are damaged or lost are gaps. One thread.
+/// Reads a recording: a folder from its first event to the last whole page, also while it is written, or one file
+/// ([RecordingFile]). Pages of a folder that are damaged or lost are gaps. One thread.
 public final class RecordingReader implements Iterator<RecordedEvent>, AutoCloseable {
   private final Iterator<JournalFiles.Stored> files;
+  private final RecordingFile.@Nullable Pages pages;
   private final ArrayDeque<RecordedEvent> events = new ArrayDeque<>();
   private @Nullable SegmentWindow file;
   private long at;
   private long next;
 
-  private RecordingReader(List<JournalFiles.Stored> files) {
+  private RecordingReader(List<JournalFiles.Stored> files, RecordingFile.@Nullable Pages pages) {
     this.files = files.iterator();
+    this.pages = pages;
   }
 
-  /// Whether `folder` is a recording, by its content.
-  public static boolean isRecording(Path folder) {
-    Path mark = folder.resolve(RecordingWriter.MARK);
-    return Files.isDirectory(folder) && Files.isRegularFile(mark);
+  /// Whether a folder or a file is a recording, by its content.
+  public static boolean isRecording(Path recording) {
+    Path mark = recording.resolve(RecordingWriter.MARK);
+    return Files.isDirectory(recording) ? Files.isRegularFile(mark) : RecordingFile.isRecording(recording);
   }
 
-  /// @throws RecordingFormatException if the folder is no recording, or one of another version
+  /// @param folder that is a recording, or its file
+  /// @throws RecordingFormatException if it is no recording, or one of another version
   public static RecordingReader open(Path folder) {
+    if (Files.isRegularFile(folder)) {
+      return new RecordingReader(List.of(), RecordingFile.open(folder));
+    }
     String format;
     try {
       format = Files.readString(folder.resolve(RecordingWriter.MARK));
     } catch (IOException e) {
       throw new RecordingFormatException("folder " + folder, "a recording, with its file `recording`", e.toString());
     }
-    if (!format.equals(RecordingWriter.FORMAT)) {
-      throw new RecordingFormatException("file `recording`", "\"" + RecordingWriter.FORMAT.strip() + "\"",
-          "\"" + format.substring(0, Math.min(80, format.length())).strip() + "\"");
+    requireFormat("file `recording`", format);
+    return new RecordingReader(JournalFiles.written(folder), null);
+  }
+
+  /// @param what has the line, for the message
+  static void requireFormat(String what, String line) {
+    if (!line.strip().equals(RecordingWriter.FORMAT.strip())) {
+      throw new RecordingFormatException(what, "\"" + RecordingWriter.FORMAT.strip() + "\"",
+          "\"" + line.substring(0, Math.min(80, line.length())).strip() + "\"");
     }
-    return new RecordingReader(JournalFiles.written(folder));
   }
 
   @Override
   public boolean hasNext() {
     while (events.isEmpty()) {
+      if (pages != null) {
+        Page page = pages.next();
+        if (page == null) {
+          return false;
+        }
+        take(page);
+        continue;
+      }
       SegmentWindow reading = file;
       if (reading == null) {
         if (!files.hasNext()) {
@@ -89,6 +108,9 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
 
   @Override
   public void close() {
+    if (pages != null) {
+      pages.close();
+    }
     SegmentWindow open = file;
     if (open != null) {
       open.close();

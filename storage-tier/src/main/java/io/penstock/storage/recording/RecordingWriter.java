@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
 public final class RecordingWriter implements Script, AutoCloseable {
   /// File that makes a folder a recording.
   static final String MARK = "recording";
-  static final String FORMAT = "penstock recording, format 1\n";
+  static final String FORMAT_NAME = "penstock recording, format ";
+  static final String FORMAT = FORMAT_NAME + "1\n";
   private static final Logger LOG = LoggerFactory.getLogger(RecordingWriter.class);
   private static final int PAGE_BYTES = 256 << 10;
   /// Events wait no longer than this for more of their page.

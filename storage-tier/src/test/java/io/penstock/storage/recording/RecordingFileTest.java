@@ -11,13 +11,17 @@ import io.penstock.storage.recording.RecordingWriter.Options;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,8 +56,12 @@ final class RecordingFileTest {
   }
 
   private List<RecordedEvent> read() {
+    return read(folder);
+  }
+
+  private static List<RecordedEvent> read(Path recording) {
     List<RecordedEvent> read = new ArrayList<>();
-    try (RecordingReader reader = RecordingReader.open(folder)) {
+    try (RecordingReader reader = RecordingReader.open(recording)) {
       reader.forEachRemaining(read::add);
     }
     return read;
@@ -135,6 +143,74 @@ final class RecordingFileTest {
     long told = read.stream().filter(event -> event.kind() == Kind.GAP).mapToLong(event -> event.number(0)).sum();
     long whole = read.stream().filter(event -> event.kind() != Kind.GAP).count();
     assertThat(missed).isPositive().isEqualTo(events.size() - whole).isGreaterThanOrEqualTo(told);
+  }
+
+  @Test
+  void oneFile_holdsAllEvents_andIsSmall() throws IOException {
+    List<RecordedEvent> events = events(20_000, 6);
+    Path file = folder.resolve("kept/incident.pkr");
+
+    assertThat(RecordingFile.write(file, events.iterator())).isEqualTo(events.size());
+
+    assertThat(RecordingReader.isRecording(file)).isTrue();
+    assertThat(read(file)).isEqualTo(events);
+    assertThat(file.resolveSibling("incident.pkr.part")).doesNotExist();
+    RecordingFile.write(file, List.<RecordedEvent>of().iterator());
+    assertThat(read(file)).isEmpty();
+  }
+
+  /// One event of more bytes than a page has.
+  @Test
+  void aLongEvent_hasAPageOfItsOwn() {
+    List<RecordedEvent> events = new ArrayList<>(events(3, 7));
+    events.add(1, new RecordedEvent(Kind.OPENED, true, 1, 0, 0, new long[0], List.of(), "x".repeat(600_000)));
+    Path file = folder.resolve("long.pkr");
+
+    RecordingFile.write(file, events.iterator());
+
+    assertThat(read(file)).isEqualTo(events);
+  }
+
+  @Test
+  void aFileThatWasCutOrDamaged_isRefused() throws IOException {
+    Path file = folder.resolve("incident.pkr");
+    RecordingFile.write(file, events(5_000, 8).iterator());
+    byte[] whole = Files.readAllBytes(file);
+    Random random = new Random(9);
+    for (int i = 0; i < 20; i++) {
+      byte[] damaged = i % 2 == 0 ? Arrays.copyOf(whole, 100 + random.nextInt(whole.length - 100)) : whole.clone();
+      damaged[60 + random.nextInt(damaged.length - 60)] ^= (byte) (1 + random.nextInt(255));
+      Files.write(file, damaged);
+
+      assertThatExceptionOfType(RecordingFormatException.class).as("damage %d", i).isThrownBy(() -> read(file));
+    }
+  }
+
+  @Test
+  void aFileOfAnotherVersion_isRefusedByName() throws IOException {
+    Path file = folder.resolve("other.pkr");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+      out.write("penstock recording, format 9\nand what it has".getBytes(StandardCharsets.UTF_8));
+    }
+
+    assertThat(RecordingReader.isRecording(file)).isTrue();
+    assertThatExceptionOfType(RecordingFormatException.class).isThrownBy(() -> RecordingReader.open(file))
+        .withMessageEndingWith("other.pkr must be \"penstock recording, format 1\" (was \"penstock recording,"
+            + " format 9\")");
+  }
+
+  @Test
+  void otherFiles_areNoRecordings() throws IOException {
+    Path trace = folder.resolve("trace.jsonl.gz");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(trace))) {
+      out.write("{\"timestamp\": 0}\n".getBytes(StandardCharsets.UTF_8));
+    }
+    Path text = Files.writeString(folder.resolve("text"), "penstock recording, format 1\n");
+    Path empty = Files.writeString(folder.resolve("empty"), "");
+
+    assertThat(Stream.of(trace, text, empty)).noneMatch(RecordingReader::isRecording);
+    assertThatExceptionOfType(RecordingFormatException.class).isThrownBy(() -> RecordingReader.open(text))
+        .withMessageContaining("must be a whole recording");
   }
 
   @Test
