@@ -1,6 +1,5 @@
 package io.penstock.examples.incidents.ours;
 
-import static io.penstock.examples.incidents.script.Words.key;
 import static io.penstock.examples.incidents.script.Words.keys;
 
 import io.penstock.block.BlockKey;
@@ -21,13 +20,13 @@ public final class DamagedBlock extends StackRig {
     super(4, options());
     put(keys(1, 0, 4));
     put(keys(2, 0, 4)); // demotes the first four
-    disk.damage(key(1, 2));
     disk.holdReads();
   }
 
   @Override
   void take(RecordedEvent input) {
     switch (input.kind()) {
+      case STORE_DAMAGED -> input.keys().forEach(disk::damage);
       case FLOW -> wanted = input.keys();
       case TIMER -> step();
       case STORE_DONE -> disk.answerAll();

@@ -7,6 +7,7 @@ import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.wire.simulate.SimulatedTime;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import io.penstock.examples.incidents.script.Words;
 
@@ -18,6 +19,7 @@ abstract class RequestRig implements Subject {
 
   final SimulatedTime time = new SimulatedTime(1);
   private Consumer<RecordedEvent> sink = event -> {};
+  private long inputNanos;
 
   /// Takes an input at its time.
   abstract void take(RecordedEvent input);
@@ -25,13 +27,16 @@ abstract class RequestRig implements Subject {
   @Override
   public final void take(RecordedEvent input, Consumer<RecordedEvent> facts) {
     sink = facts;
+    inputNanos = input.at();
     time.advance(Duration.ofNanos(Math.max(0, input.at() - time.nanos())));
     take(input);
     sink = event -> {};
   }
 
-  /// Records a fact.
+  /// Records a fact of the input, or of a timer that ran before it.
   void fact(Kind kind, long flow, String text) {
-    sink.accept(Words.fact(kind, flow, text));
+    sink.accept(time.nanos() < inputNanos
+        ? new RecordedEvent(kind, true, time.nanos(), 0, flow, new long[0], List.of(), text)
+        : Words.fact(kind, flow, text));
   }
 }

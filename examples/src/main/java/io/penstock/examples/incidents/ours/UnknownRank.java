@@ -49,7 +49,7 @@ public final class UnknownRank extends RequestRig {
         boolean taken = running != null && knows(running);
         stored += taken ? 1 : 0;
         refused += taken ? 0 : 1;
-        fact(taken ? Kind.STORED : Kind.FLOW_ERROR, input.flow(), taken ? "stored" : "the rank is not known");
+        fact(taken ? Kind.STORED : Kind.FLOW_ERROR, input.flow(), taken ? "taken by the server" : "the rank is not known");
       }
       default -> throw new IllegalArgumentException("input must be one of a worker or its server (was " + input + ")");
     }

@@ -22,7 +22,11 @@ public final class WaitingPuts extends StackRig {
     switch (input.kind()) {
       case COMMIT -> puts.add(put(keys(input)));
       case TIMER -> disk.answerAll();
-      case LEASE -> reused.add(match(keys(input)) * RefusedPuts.BLOCK_TOKENS);
+      case LEASE -> {
+        Read read = read(keys(input));
+        disk.answerAll();
+        reused.add(read.came.size() * RefusedPuts.BLOCK_TOKENS);
+      }
       default -> throw new IllegalArgumentException("input must be one of a pool (was " + input + ")");
     }
   }

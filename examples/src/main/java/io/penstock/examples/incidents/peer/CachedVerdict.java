@@ -1,7 +1,6 @@
 package io.penstock.examples.incidents.peer;
 
 import static io.penstock.examples.incidents.script.Words.fact;
-import static io.penstock.examples.incidents.script.Words.key;
 import static io.penstock.examples.incidents.script.Words.keys;
 import static io.penstock.examples.incidents.script.Words.name;
 
@@ -23,9 +22,8 @@ import org.jspecify.annotations.Nullable;
 /// From the issue: verdicts of lookups are cached, a failed load does not change them, the file of a failed load is
 /// deleted, and the scheduler begins the same load at each step for ever. Nothing is inferred.
 public final class CachedVerdict implements Subject {
-  private static final BlockKey BAD = key(1, 2);
-
   private final Set<BlockKey> files = new HashSet<>(keys(1, 0, 4));
+  private final Set<BlockKey> damaged = new HashSet<>();
   private final Map<BlockKey, Boolean> verdicts = new HashMap<>();
   private final Set<BlockKey> loaded = new HashSet<>();
   private List<BlockKey> wanted = List.of();
@@ -34,7 +32,9 @@ public final class CachedVerdict implements Subject {
 
   /// A request of four blocks, of which one has a bad file, and eight steps of the scheduler.
   public static Schedule schedule() {
-    Schedule schedule = new Schedule().input(Kind.FLOW, 1, "request", keys(1, 0, 4));
+    Schedule schedule = new Schedule()
+        .input(Kind.STORE_DAMAGED, 0, "a file is cut short", keys(1, 2, 3), 0)
+        .at(10).input(Kind.FLOW, 1, "request", keys(1, 0, 4));
     for (int step = 1; step <= 8; step++) {
       schedule.at(step * 20L).input(Kind.TIMER, 1, "step of the scheduler")
           .at(step * 20L + 5).input(Kind.STORE_DONE, 1, "the disk has answered", 0, step);
@@ -45,6 +45,7 @@ public final class CachedVerdict implements Subject {
   @Override
   public void take(RecordedEvent input, Consumer<RecordedEvent> facts) {
     switch (input.kind()) {
+      case STORE_DAMAGED -> damaged.addAll(input.keys());
       case FLOW -> wanted = input.keys();
       case TIMER -> step(facts);
       case STORE_DONE -> wanted.stream().filter(key -> isHit(key) && !loaded.contains(key))
@@ -69,7 +70,7 @@ public final class CachedVerdict implements Subject {
   }
 
   private void load(BlockKey key, Consumer<RecordedEvent> facts) {
-    if (files.contains(key) && !key.equals(BAD)) {
+    if (files.contains(key) && !damaged.contains(key)) {
       loaded.add(key);
       return;
     }

@@ -29,9 +29,9 @@ public final class LostFin implements Subject {
     return new Schedule()
         .input(Kind.FLOW, 1, "decode waits for room 17", keys(1, 0, 4))
         .at(10).input(Kind.FLOW_NEXT, 1, "bytes land in decode", keys(1, 0, 2))
-        .at(15).input(Kind.LINK, 1, "control connection", 1, 1)
+        .at(15).input(Kind.LINK, 1, "the control connection breaks", 1, 1)
         .at(20).input(Kind.FLOW_NEXT, 1, "bytes land in decode", keys(1, 2, 4))
-        .at(55).input(Kind.LINK, 1, "control connection", 1, 0)
+        .at(55).input(Kind.LINK, 1, "the control connection is up again", 1, 0)
         .at(300_000).input(Kind.TIMER, 1, "waiting timeout of decode");
   }
 

@@ -29,11 +29,22 @@ public final class RefusedPuts implements Subject {
   /// A block of a prompt.
   private record Place(long prompt, int block) {}
 
+  private final int poolBlocks;
   private final Set<Place> memory = new LinkedHashSet<>();
   private final List<Place> queued = new ArrayList<>();
   private final Set<Place> disk = new LinkedHashSet<>();
   private final List<Long> reused = new ArrayList<>();
   private @Nullable String refused;
+
+  /// The pool of the issue.
+  public RefusedPuts() {
+    this(POOL_BLOCKS);
+  }
+
+  /// @param poolBlocks blocks that memory has room for
+  public RefusedPuts(int poolBlocks) {
+    this.poolBlocks = poolBlocks;
+  }
 
   /// Three prompts are stored in chunks, within one heartbeat. Then each is asked for again.
   public static Schedule schedule() {
@@ -82,7 +93,7 @@ public final class RefusedPuts implements Subject {
     int block = (int) input.number(1);
     int end = (int) input.number(2);
     int first = block;
-    while (block < end && memory.size() < POOL_BLOCKS) {
+    while (block < end && memory.size() < poolBlocks) {
       memory.add(new Place(input.number(0), block));
       block++;
     }

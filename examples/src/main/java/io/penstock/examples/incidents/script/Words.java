@@ -19,15 +19,14 @@ public final class Words {
   public static final CacheSpace SPACE =
       CacheSpace.of("incidents", BlockLayout.attention(2, 4, 2, 4, ElementType.BF16));
 
-  private static final int PROMPTS = 8;
+  private static final int PROMPTS = 4;
   /// Most blocks of a prompt.
   private static final int PROMPT_BLOCKS = 1 << 10;
-  private static final int NAMED_BLOCKS = 16;
   private static final Map<BlockKey, String> NAMES = new HashMap<>();
 
   static {
     for (int prompt = 1; prompt <= PROMPTS; prompt++) {
-      for (int block = 0; block < NAMED_BLOCKS; block++) {
+      for (int block = 0; block < PROMPT_BLOCKS; block++) {
         NAMES.put(key(prompt, block), "r" + prompt + "." + block);
       }
     }
