@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
-import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +49,7 @@ public final class InternetAddress {
 
   private static IllegalArgumentException refused(String text) {
     return new IllegalArgumentException(
-        "address must be HOST:PORT with a port from 1 to 65535, IPv6 in brackets (was " + text + ")");
+        "address must be HOST:PORT with a port from 1 to 65535, IPv6 in brackets (was " + printable(text) + ")");
   }
 
   /// An address of `host`: resolved if that is an address, else unresolved.
@@ -98,9 +97,9 @@ public final class InternetAddress {
         && host.codePoints().allMatch(each -> Character.isLetterOrDigit(each) || "-._".indexOf(each) >= 0);
   }
 
-  /// Text of a refused host: what would move a terminal's cursor is a question mark.
+  /// Text that was refused: a question mark stands for each character that a terminal does not show as it is.
   private static String printable(String text) {
-    String all = text.codePoints().map(each -> Character.isISOControl(each) ? '?' : each)
+    String all = text.codePoints().map(each -> Checks.isPrintable(each) ? each : '?')
         .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
     return all.length() <= LONGEST_NAME ? all : all.substring(0, LONGEST_NAME) + "...";
   }
@@ -230,7 +229,7 @@ public final class InternetAddress {
             .append(Integer.toHexString(group(ip, i)));
       }
     }
-    return text.toString().toLowerCase(Locale.ROOT);
+    return text.toString();
   }
 
   private static int group(byte[] ip, int index) {

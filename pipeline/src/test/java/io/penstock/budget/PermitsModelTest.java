@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -163,18 +164,18 @@ final class PermitsModelTest {
     try (Race race = new Race(2)) {
       for (int round = 0; round < 1_500; round++) {
         Permits permits = new Permits("p", 10, ASKS);
-        int[] ends = new int[1];
+        AtomicInteger ends = new AtomicInteger(); // both threads end waits
         race.run(() -> {
           for (int i = 0; i < ASKS; i++) {
             try {
-              permits.acquire(9, () -> ends[0]++, refusal -> ends[0]++);
+              permits.acquire(9, ends::incrementAndGet, refusal -> ends.incrementAndGet());
             } catch (IllegalArgumentException e) {
-              ends[0]++;
+              ends.incrementAndGet();
             }
           }
         }, () -> permits.lower(5));
         assertThat(permits.waiting()).as("round %d", round).isZero();
-        assertThat(ends[0]).as("round %d", round).isEqualTo(ASKS);
+        assertThat(ends).as("round %d", round).hasValue(ASKS);
       }
     }
   }

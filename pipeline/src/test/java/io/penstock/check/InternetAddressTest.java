@@ -9,7 +9,9 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Random;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -109,6 +111,16 @@ final class InternetAddressTest {
     assertThatIllegalArgumentException().isThrownBy(() -> InternetAddress.host(host))
         .withMessageStartingWith("host must be a name or an address (was ")
         .satisfies(refusal -> assertThat(refusal.getMessage()).matches("\\P{Cntrl}*"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"\u001b[31mred:1", "a\nb", "\u202eright", "\u2028line"})
+  void aRefusedText_isQuotedWithoutCharactersThatATerminalDoesNotShow(String text) {
+    for (ThrowingCallable reading : List.<ThrowingCallable>of(() -> InternetAddress.parse(text),
+        () -> InternetAddress.host(text))) {
+      assertThatIllegalArgumentException().isThrownBy(reading)
+          .satisfies(refusal -> assertThat(refusal.getMessage().codePoints()).allMatch(Checks::isPrintable));
+    }
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.penstock.lab.simulate.Scenario.ReaderPlan;
 import io.penstock.lab.simulate.Scenario.RequestPlan;
 import io.penstock.lab.simulate.Scenario.WriterPlan;
 import io.penstock.lab.simulate.Scenario.Writing;
+import io.penstock.recording.Recorder;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.client.get.RemoteLease;
@@ -38,8 +39,14 @@ final class RequestRun {
   record Result(int number, boolean delivered, boolean left, int passes, int hits, @Nullable Throwable error) {}
 
   /// Parts of the simulation that a request uses.
+  ///
+  /// @param recorder of what the parties send and get; null if the run is not recorded
   record Place(Scenario scenario, SimulatedParty decoder, SimulatedParty prefiller, SimulatedNode node,
-      Scheduler scheduler, Verdict verdict) {}
+      Scheduler scheduler, Verdict verdict, @Nullable Recorder recorder) {
+    <T> Flux<T> recorded(String flow, SimulatedParty party, Flux<T> stream) {
+      return recorder == null ? stream : stream.transform(recorder.named(flow + " " + party.name()));
+    }
+  }
 
   private final RequestPlan plan;
   private final Place place;
@@ -141,7 +148,7 @@ final class RequestRun {
     }
     List<BlockKey> admitted = new ArrayList<>();
     answered.admitted().bits().stream().forEach(position -> admitted.add(check.key(position)));
-    Mono<Void> received = Mono.using(BlockScope::new, scope -> read(answered.slices(scope)), BlockScope::close);
+    Mono<Void> received = Mono.using(BlockScope::new, scope -> read(place.recorded("load", place.decoder(), answered.slices(scope))), BlockScope::close);
     return admitted.isEmpty() ? received : Mono.when(received, Mono.defer(() -> supply(admitted)));
   }
 
@@ -162,7 +169,8 @@ final class RequestRun {
     SimulatedParty prefiller = place.prefiller();
     return prefiller.client()
         .flatMap(
-            client -> client.put(keys, new PlannedSource(prefiller, place.scenario().layout(), writer)).collectList())
+            client -> place.recorded("store", prefiller,
+                client.put(keys, new PlannedSource(prefiller, place.scenario().layout(), writer))).collectList())
         .doOnNext(this::checkReceipts).then();
   }
 

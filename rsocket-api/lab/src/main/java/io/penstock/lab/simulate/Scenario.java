@@ -25,6 +25,11 @@ import java.util.stream.IntStream;
 record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<PartyPlan> decoders,
     List<PartyPlan> prefillers,
     List<RequestPlan> requests, List<SideCallPlan> sideCalls, FaultPlan faults) {
+  /// This scenario in a space without a salt: no recording holds one.
+  Scenario withoutSalt() {
+    CacheSpace plain = new CacheSpace(space.model(), space.layout(), space.group(), "");
+    return new Scenario(seed, calm, plain, node, decoders, prefillers, requests, sideCalls, faults);
+  }
 
   /// @param reserveBlocks slots beyond the capacity, at least a window
   /// @param budgetSlices slices in flight; one more is there, so that both ways have at least one

@@ -6,9 +6,14 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.text.TextTable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -22,7 +27,7 @@ import picocli.CommandLine.Option;
       "Every invariant is checked after each step.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock simulate --seeds 1..100000", "  penstock simulate --seeds 427..427", ""})
+    footer = {"  penstock simulate --seeds 1..100000", "  penstock simulate --seeds 427..427 --record seeds", "  penstock replay seeds/seed-427.pkr", ""})
 public final class SimulateCommand implements Callable<Integer> {
   private final Console console;
 
@@ -32,6 +37,12 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Option(names = "--keep-going", description = "Goes on after a seed that broke an invariant.")
   private boolean keepGoing;
+
+  @Option(names = "--record", paramLabel = "DIR",
+      description = "Folder for recordings of seeds that broke an invariant, each a file seed-N.pkr that `penstock"
+          + " replay` plays (default: a folder in the system's folder for temporary files). If the range is one seed and this option is set, the seed is"
+          + " recorded in any case.")
+  private @Nullable Path record;
 
   @Option(names = "--json", description = "Prints the outcome as one JSON document.")
   private boolean json;
@@ -46,6 +57,9 @@ public final class SimulateCommand implements Callable<Integer> {
     SimulationReport report = run();
     for (SimulationReport.Violation violation : report.violations()) {
       console.say(violation.message());
+      if (violation.recording() != null) {
+        console.say("play it by: penstock replay " + violation.recording());
+      }
     }
     if (json) {
       console.json(report);
@@ -63,14 +77,37 @@ public final class SimulateCommand implements Callable<Integer> {
       for (long seed = seeds.first(); seed <= seeds.last() && (keepGoing || report.violations().isEmpty()); seed++) {
         try {
           report = report.plus(Simulation.run(seed));
+          if (record != null && seeds.count() == 1) {
+            console.say("recorded in " + Simulation.record(recorded(seed), Sabotage.NONE).save(record, seed));
+          }
         } catch (ViolationException e) {
-          report = report.plus(e);
+          report = report.plus(e, saved(ScenarioDraw.of(seed), Sabotage.NONE, record));
         }
         progress.at(report.seeds(), seeds.count());
         soFar(progress, report, start);
       }
     }
     return after(report, start);
+  }
+
+  private static Scenario recorded(long seed) {
+    return ScenarioDraw.of(seed).withoutSalt();
+  }
+
+  /// Runs a broken seed again, recorded.
+  ///
+  /// @param folder null for one in the system's folder for temporary files
+  /// @return the recording; null if every invariant held without the salt of the space
+  static @Nullable Path saved(Scenario scenario, Sabotage sabotage, @Nullable Path folder) {
+    RecordedRun run = Simulation.record(scenario.withoutSalt(), sabotage);
+    if (run.violation() == null) {
+      return null;
+    }
+    try {
+      return run.save(folder == null ? Files.createTempDirectory("penstock-simulate-") : folder, scenario.seed());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private void soFar(Progress progress, SimulationReport report, long start) {

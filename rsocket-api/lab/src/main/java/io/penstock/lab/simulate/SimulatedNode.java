@@ -4,9 +4,12 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.content.KvPattern;
-import io.penstock.stack.HostTier;
-import io.penstock.stack.shape.StackOptions;
+import io.penstock.node.setting.Capacity;
+import io.penstock.node.tiers.HostTiers;
+import io.penstock.node.tiers.TierPlan;
+import io.penstock.recording.Turns;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.KnownBlocks;
@@ -15,13 +18,14 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
-import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.TierInputs;
 import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -33,12 +37,12 @@ final class SimulatedNode {
 
   /// One life of the node, from start to stop.
   private static final class Life {
-    final HostTier host;
+    final HostTiers host;
     final WatchedTier tier;
     final ByteBudget budget;
     @Nullable KvServer server;
 
-    Life(HostTier host, WatchedTier tier, ByteBudget budget) {
+    Life(HostTiers host, WatchedTier tier, ByteBudget budget) {
       this.host = host;
       this.tier = tier;
       this.budget = budget;
@@ -50,16 +54,22 @@ final class SimulatedNode {
   private final Scheduler scheduler;
   private final Verdict verdict;
   private final UnaryOperator<BlockTier> sabotage;
+  private final LongSupplier nanos;
+  private final @Nullable Turns recording;
   private final List<Life> lives = new ArrayList<>();
 
   /// @param sabotage wraps the tier, to plant a fault that the run must find
+  /// @param nanos clock of the tiers
+  /// @param recording of all lives of the node, each a tier of its own; null for none
   SimulatedNode(Scenario scenario, SimulatedNetwork network, Scheduler scheduler, Verdict verdict,
-      UnaryOperator<BlockTier> sabotage) {
+      UnaryOperator<BlockTier> sabotage, LongSupplier nanos, @Nullable Turns recording) {
     this.scenario = scenario;
     this.network = network;
     this.scheduler = scheduler;
     this.verdict = verdict;
     this.sabotage = sabotage;
+    this.nanos = nanos;
+    this.recording = recording;
   }
 
   /// Starts a new life with an empty tier.
@@ -74,12 +84,20 @@ final class SimulatedNode {
 
   private Life newLife() {
     Scenario.NodePlan plan = scenario.node();
-    StackOptions options = StackOptions.defaults("dram").withIngressBlocks(plan.reserveBlocks())
-        .withPolicy(plan.policy()).withVerifyReads(plan.verifyReads()).withEventLogSize(plan.eventLogSize());
-    HostTier host = new HostTier(scenario.space(), plan.capacityBlocks(), options, TierListener.noop());
+    HostTiers host = open(plan);
     TierModel model = new TierModel(plan.policy(), plan.capacityBlocks(), new TierEvent.Level("dram", Medium.HOST));
     ByteBudget budget = new ByteBudget("node", (1L + plan.budgetSlices()) * plan.sliceBytes(), MAX_WAITERS);
-    return new Life(host, new WatchedTier(sabotage.apply(host), model, verdict), budget);
+    return new Life(host, new WatchedTier(sabotage.apply(host.tier()), model, verdict), budget);
+  }
+
+  private HostTiers open(Scenario.NodePlan plan) {
+    TierPlan tier = TierPlan.dram(scenario.space(), Capacity.ofBlocks(plan.capacityBlocks()))
+        .withReserveBlocks(plan.reserveBlocks()).withPolicy(plan.policy()).withEventsKept(plan.eventLogSize());
+    TierInputs inputs = TierInputs.of(nanos, ChunkSource.ofSystem());
+    Turns turns = recording;
+    return turns == null
+        ? HostTiers.open(tier, plan.verifyReads(), inputs)
+        : HostTiers.record(tier, plan.verifyReads(), inputs, turns, lives.size());
   }
 
   private KvServerOptions serverOptions() {
@@ -128,9 +146,9 @@ final class SimulatedNode {
         "still being written: " + tier.model().written());
     checkFold(tier);
     checkWhole(tier);
-    verdict.require(lives.getLast().host.arena().claimedSlots() == tier.model().visible().size(),
+    verdict.require(lives.getLast().host.stack().arena().claimedSlots() == tier.model().visible().size(),
         Invariant.NOTHING_LEAKED,
-        lives.getLast().host.arena().claimedSlots() + " slots claimed for " + tier.model().visible().size()
+        lives.getLast().host.stack().arena().claimedSlots() + " slots claimed for " + tier.model().visible().size()
             + " visible blocks");
     checkLentBytes();
   }
@@ -138,7 +156,7 @@ final class SimulatedNode {
   /// Checks after [#stop()] that nothing is held.
   void checkGone() {
     for (Life life : lives) {
-      long slots = life.host.arena().claimedSlots();
+      long slots = life.host.stack().arena().claimedSlots();
       verdict.require(slots == 0, Invariant.NOTHING_LEAKED, slots + " slots of a closed tier");
     }
     checkLentBytes();

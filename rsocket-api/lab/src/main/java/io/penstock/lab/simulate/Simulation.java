@@ -1,5 +1,7 @@
 package io.penstock.lab.simulate;
 
+import static java.util.Objects.requireNonNull;
+
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
@@ -9,12 +11,15 @@ import io.penstock.lab.simulate.RequestRun.Result;
 import io.penstock.lab.simulate.Scenario.PartyPlan;
 import io.penstock.lab.simulate.Scenario.RequestPlan;
 import io.penstock.lab.simulate.Scenario.SideCallPlan;
+import io.penstock.recording.MemoryRecording;
+import io.penstock.recording.Recorder;
 import io.penstock.wire.simulate.SimulatedTime;
 import io.penstock.wire.simulate.SimulationFailedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -31,6 +36,8 @@ final class Simulation {
   private static final Duration CLOSING = Duration.ofMinutes(10);
   /// Bytes that control frames may add to a send queue, beyond the slices of the send window.
   private static final long CONTROL_BYTES = 64 << 10;
+  /// Events of a recorded run: more than the longest one has.
+  private static final int EVENTS = 1 << 20;
 
   private final Scenario scenario;
   private final Sabotage sabotage;
@@ -43,16 +50,21 @@ final class Simulation {
   private final List<SimulatedParty> decoders = new ArrayList<>();
   private final List<SimulatedParty> prefillers = new ArrayList<>();
   private final List<Result> results = new ArrayList<>();
+  private final @Nullable MemoryRecording recording;
+  private final @Nullable Recorder recorder;
   private int open;
 
-  private Simulation(Scenario scenario, Sabotage sabotage) {
+  private Simulation(Scenario scenario, Sabotage sabotage, boolean records) {
     this.scenario = scenario;
     this.space = scenario.space().id();
     this.sabotage = sabotage;
-    this.verdict = new Verdict(scenario.seed());
     this.time = new SimulatedTime(scenario.seed());
+    this.recording = records ? MemoryRecording.begin(time::nanos, EVENTS) : null;
+    this.recorder = recording == null ? null : recording.recorder();
+    this.verdict = new Verdict(scenario.seed(), recorder == null ? broken -> {} : recorder::broken);
     this.network = new SimulatedNetwork(time, allocator, scenario.faults(), verdict);
-    this.node = new SimulatedNode(scenario, network, time.scheduler(), verdict, sabotage.tier());
+    this.node = new SimulatedNode(scenario, network, time.scheduler(), verdict, sabotage.tier(), time::nanos,
+        recording == null ? null : recording.turns());
   }
 
   /// Runs `seed` to its end.
@@ -63,7 +75,23 @@ final class Simulation {
   }
 
   static SimulationResult run(Scenario scenario, Sabotage sabotage) {
-    Simulation simulation = new Simulation(scenario, sabotage);
+    return run(new Simulation(scenario, sabotage, false));
+  }
+
+  /// Runs a scenario again, and records the node's tiers, the parties' flows and the first broken invariant.
+  static RecordedRun record(Scenario scenario, Sabotage sabotage) {
+    Simulation simulation = new Simulation(scenario, sabotage, true);
+    SimulationResult result = null;
+    ViolationException violation = null;
+    try {
+      result = run(simulation);
+    } catch (ViolationException e) {
+      violation = e;
+    }
+    return new RecordedRun(result, violation, requireNonNull(simulation.recording).events());
+  }
+
+  private static SimulationResult run(Simulation simulation) {
     try (SimulatedTime.CapturedDefaults _ = simulation.time.captureDefaults()) {
       return simulation.run();
     } catch (SimulationFailedException e) {
@@ -119,7 +147,7 @@ final class Simulation {
   private Mono<Result> request(RequestPlan plan) {
     RequestRun.Place place =
         new RequestRun.Place(scenario, decoders.get(plan.decoder()), prefillers.get(plan.prefiller()), node,
-            time.scheduler(), verdict);
+            time.scheduler(), verdict, recorder);
     return Mono.delay(plan.pause(), time.scheduler())
         .then(Mono.defer(() -> new RequestRun(plan, place, keys(plan.ids())).run()))
         .doOnNext(result -> {

@@ -1,7 +1,9 @@
 package io.penstock.lab.simulate;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Result of the runs of a range of seeds.
 ///
@@ -21,9 +23,11 @@ record SimulationReport(long seeds, long digest, long requests, long delivered, 
     double virtualSeconds, double elapsedSeconds, List<Violation> violations) {
 
   /// @param again the command line that shows it again
-  record Violation(long seed, String invariant, String message, String again) {
-    static Violation of(ViolationException e) {
-      return new Violation(e.seed(), e.invariant().name(), String.valueOf(e.getMessage()), e.again());
+  /// @param recording file of its recording; absent if there is none
+  record Violation(long seed, String invariant, String message, String again, @Nullable String recording) {
+    static Violation of(ViolationException e, @Nullable Path recording) {
+      return new Violation(e.seed(), e.invariant().name(), String.valueOf(e.getMessage()), e.again(),
+          recording == null ? null : recording.toString());
     }
   }
 
@@ -38,9 +42,9 @@ record SimulationReport(long seeds, long digest, long requests, long delivered, 
         virtualSeconds + run.virtualNanos() / 1e9, elapsedSeconds, violations);
   }
 
-  SimulationReport plus(ViolationException violation) {
+  SimulationReport plus(ViolationException violation, @Nullable Path recording) {
     List<Violation> all = new ArrayList<>(violations);
-    all.add(Violation.of(violation));
+    all.add(Violation.of(violation, recording));
     return new SimulationReport(seeds + 1, digest, requests, delivered, left, givenUp, connections, steps,
         virtualSeconds, elapsedSeconds,
         List.copyOf(all));

@@ -3,6 +3,7 @@ package io.penstock.lab.simulate;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -12,13 +13,16 @@ import org.jspecify.annotations.Nullable;
 final class Verdict {
   private static final int LAST = 40;
   private final long seed;
+  private final Consumer<String> listener;
   private final CRC32C crc = new CRC32C();
   private final ArrayDeque<String> last = new ArrayDeque<>(LAST);
   private long digest = 1;
   private @Nullable ViolationException violation;
 
-  Verdict(long seed) {
+  /// @param listener hears of the first broken invariant when it is found
+  Verdict(long seed, Consumer<String> listener) {
     this.seed = seed;
+    this.listener = listener;
   }
 
   void broken(Invariant invariant, String detail) {
@@ -28,6 +32,7 @@ final class Verdict {
   void broken(Invariant invariant, String detail, @Nullable Throwable cause) {
     if (violation == null) {
       violation = new ViolationException(seed, invariant, detail, cause);
+      listener.accept(invariant.sentence() + " (" + detail + ")");
     }
   }
 

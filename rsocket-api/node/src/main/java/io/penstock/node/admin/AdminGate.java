@@ -15,9 +15,6 @@ import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.exceptions.RejectedSetupException;
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -65,7 +62,7 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Sc
           ? pages.state()
           : refused(HttpResponseStatus.UNAUTHORIZED, "request must have credentials (had none)");
     }
-    Optional<Credentials> credentials = credentials(shown);
+    Optional<Credentials> credentials = Credentials.ofAuthorization(shown);
     if (credentials.isEmpty()) {
       return refused(HttpResponseStatus.BAD_REQUEST, "authorization must be Basic or Bearer (was another)");
     }
@@ -98,30 +95,6 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Sc
       return tls != null && tls.engine().getSession().getPeerCertificates().length > 0;
     } catch (SSLPeerUnverifiedException e) { // it showed none
       return false;
-    }
-  }
-
-  /// @return empty if `shown` is of no known form
-  private static Optional<Credentials> credentials(String shown) {
-    int space = shown.indexOf(' ');
-    String scheme = shown.substring(0, Math.max(0, space)).toLowerCase(Locale.ROOT);
-    String rest = shown.substring(space + 1).strip();
-    return switch (scheme) {
-      case "bearer" -> rest.isEmpty() ? Optional.empty() : Optional.of(Credentials.bearer(rest.toCharArray()));
-      case "basic" -> basic(rest);
-      default -> Optional.empty();
-    };
-  }
-
-  private static Optional<Credentials> basic(String encoded) {
-    try {
-      String pair = new String(Base64.getDecoder().decode(encoded), StandardCharsets.UTF_8);
-      int colon = pair.indexOf(':');
-      return colon < 1
-          ? Optional.empty()
-          : Optional.of(Credentials.simple(pair.substring(0, colon), pair.substring(colon + 1).toCharArray()));
-    } catch (IllegalArgumentException e) { // it is not Base64
-      return Optional.empty();
     }
   }
 }

@@ -218,7 +218,7 @@ public final class NodeSettings {
       "Longest wait of a writer for room; then its put is refused. Not with exact.");
   public static final Setting<Duration> STALL_TIMEOUT = new Setting<>("stall.timeout", SettingType.duration(), "30s",
       "Time after which a stream ends whose client gives no credit, takes nothing or sends nothing that it owes.");
-  public static final Setting<Duration> IDLE_GRACE = new Setting<>("idle.grace", SettingType.duration(), "25ms",
+  public static final Setting<Duration> IDLE_GRACE = new Setting<>("idle.grace", SettingType.duration(), "15ms",
       "Such a stream ends after this time while another connection finds no room and has less of it.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
       "Time after SIGTERM for running streams to end and for blocks to reach the disk.");

@@ -10,6 +10,7 @@ import io.penstock.recording.EventCodec;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.storage.recording.RecordingReader;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -30,8 +31,9 @@ final class RecordingPlay {
   /// @param difference the first event that differs; absent if none does
   /// @param before events before it, oldest first
   /// @param gap whether events are missing: the recording was played up to there
+  /// @param broken first event that reports a broken invariant, with its number; absent if none does
   record Report(String recording, long turns, long events, String sha256, @Nullable String difference,
-      List<String> before, boolean gap) {}
+      List<String> before, boolean gap, @Nullable String broken) {}
 
   /// @return the exit code of the command
   static int play(Path folder, Console console, boolean json) {
@@ -47,7 +49,7 @@ final class RecordingPlay {
       report = new Report(folder.toString(), outcome.turns(), outcome.events(), digested.sha256(),
           difference == null ? null : difference.toString(),
           difference == null ? List.of() : difference.before().stream().map(RecordedEvent::toString).toList(),
-          outcome.gap());
+          outcome.gap(), digested.broken);
     }
     if (json) {
       console.print(Json.MAPPER.writeValueAsString(report));
@@ -63,6 +65,9 @@ final class RecordingPlay {
     if (report.gap()) {
       console.print("events are missing from there on, as the disk did not keep up when it was recorded");
     }
+    if (report.broken() != null) {
+      console.print("an invariant was broken at " + report.broken());
+    }
     String difference = report.difference();
     if (difference == null) {
       console.print("equal to what was recorded; SHA-256 of its events " + report.sha256());
@@ -76,6 +81,8 @@ final class RecordingPlay {
   private static final class Digested implements Iterator<RecordedEvent> {
     private final Iterator<RecordedEvent> events;
     private final MessageDigest digest;
+    private long count;
+    private @Nullable String broken;
 
     Digested(Iterator<RecordedEvent> events) {
       this.events = events;
@@ -97,6 +104,10 @@ final class RecordingPlay {
       ByteBuffer bytes = ByteBuffer.allocate(EventCodec.mostBytes(event));
       EventCodec.write(event, bytes);
       digest.update(bytes.flip());
+      if (event.kind() == Kind.BROKEN && broken == null) {
+        broken = "event " + count + ": " + event.text();
+      }
+      count++;
       return event;
     }
 

@@ -31,12 +31,16 @@ public final class TierRecording implements AutoCloseable {
 
   /// Opens a tier of `plan` that is recorded.
   RecordedTier open(TierPlan plan, TierInputs inputs, List<BlockStore> stores, RecordedTier.Opening opening) {
+    requireRecordable(plan);
+    return RecordedTier.open(turns, tiers.getAndIncrement(),
+        Json.MAPPER.writeValueAsString(TierWords.of(plan, stores)), inputs, stores, opening);
+  }
+
+  static void requireRecordable(TierPlan plan) {
     if (!plan.space().tenantSalt().isEmpty() || plan.room() != null) {
       throw new IllegalArgumentException(
           "record needs a node of one space without a salt (was of several, or with a salt)");
     }
-    return RecordedTier.open(turns, tiers.getAndIncrement(),
-        Json.MAPPER.writeValueAsString(TierWords.of(plan, stores)), inputs, stores, opening);
   }
 
   /// Ends the recording: what happens from now on is not in it.

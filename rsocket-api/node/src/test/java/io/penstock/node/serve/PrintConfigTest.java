@@ -132,7 +132,7 @@ final class PrintConfigTest {
         await.timeout                  1m          default
         room.timeout                   30s         default
         stall.timeout                  30s         default
-        idle.grace                     25ms        default
+        idle.grace                     15ms        default
         drain.timeout                  90s         --drain-timeout
         connections                    1024        default
         connections.by.address         512         default

@@ -13,10 +13,12 @@ import reactor.core.scheduler.Scheduler;
 
 /// Takes bytes of one budget back from streams that stand still, while a connection that has nothing waits for some.
 ///
-/// The bytes come from the user that has most, of its addresses from the one that has most, and so for connections:
-/// from the stream of it that has stood still longest. A party that has more than the waiter would have then loses
-/// streams after `grace`, one that has as much after [#PATIENCE] times that, one that has less none. A peer that moves
-/// bytes loses no stream. Safe from any thread.
+/// The user with most bytes loses some. Of its addresses the one with most bytes is chosen, then the connection of that
+/// address with most bytes, then the stream of that connection that has stood still longest.
+///
+/// A party with more bytes than the waiter would have then loses streams after `grace`. Any other party with more bytes
+/// than the waiter has now loses streams after [#PATIENCE] times the grace. All others lose none, and neither does a
+/// peer that moves bytes. Safe from any thread.
 public final class Reclaim {
   /// Factor of the grace for a party that has no more than its part.
   static final int PATIENCE = 5;

@@ -35,6 +35,7 @@ import reactor.core.Exceptions;
 public final class WireErrors {
   private static final int LONGEST_MESSAGE = 1000;
   private static final long CHECKSUM_MASK = 0xFFFF_FFFFL;
+  private static final String MISTAKE = "the request failed by a mistake of the node";
 
   private static final Logger LOG = LoggerFactory.getLogger(WireErrors.class);
 
@@ -47,22 +48,14 @@ public final class WireErrors {
       return first;
     }
     ErrorCode code = codeOf(first);
-    if (stated(first) == null) {
-      LOG.warn("the request failed by a mistake of the node", first);
+    boolean isMistake = stated(first) == null;
+    if (isMistake) {
+      LOG.warn(MISTAKE, first);
     }
     ErrorData data = dataOf(first).with("store", code.store());
-    String sentence = isMistake(first) || first.getMessage() == null
-        ? "the request failed by a mistake of the node"
-        : sentence(first.getMessage());
-    return new ToldException(code, sentence, data);
-  }
-
-  /// Whether nothing but a mistake in the code of the node throws `error`: its message names classes, and is for the
-  /// log
-  /// of the node alone.
-  private static boolean isMistake(Throwable error) {
-    return !(error instanceof KvException || error instanceof IllegalArgumentException || error instanceof IOException
-        || error instanceof CancellationException || error instanceof RejectedExecutionException);
+    String message = first.getMessage();
+    // The message of a mistake names classes, and is for the log of the node alone
+    return new ToldException(code, isMistake || message == null ? MISTAKE : sentence(message), data);
   }
 
   /// An error that [#toWire] made, with its values in JSON: for a peer whose control messages are JSON. Any other error

@@ -29,7 +29,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -146,13 +145,8 @@ public final class RegistryClient {
 
   /// Claims a rank and keeps it registered, until this is cancelled; tries again as [#stay(Registration)] does.
   ///
-  /// @param registration of the rank in the generation that was claimed
-  public Flux<InstanceView> stay(RankId rank, long least, LongFunction<Registration> registration) {
-    return stay(rank, least, (generation, place) -> registration.apply(generation), lost -> {});
-  }
-
-  /// Claims a rank and keeps it registered, with what it says at each registration in the generation that was claimed.
-  ///
+  /// @param registration of the rank in the generation that was claimed, for the place of the registry that the
+  ///     connection shows, see [#register(Function)]
   /// @param lost receives each transient failure, which another attempt follows
   public Flux<InstanceView> stay(RankId rank, long least,
       BiFunction<Long, @Nullable SocketAddress, Registration> registration, Consumer<TransientKvException> lost) {

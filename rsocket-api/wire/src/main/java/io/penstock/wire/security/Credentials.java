@@ -10,6 +10,7 @@ import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Locale;
 import java.util.Optional;
 
 /// Credentials of a client at SETUP, as RSocket's authentication metadata. Its text never has a secret in it.
@@ -33,6 +34,32 @@ public abstract sealed class Credentials {
   /// A token.
   public static Credentials bearer(char[] token) {
     return new Bearer(token.clone());
+  }
+
+  /// Credentials in the value of the header `Authorization` of a request over HTTP.
+  ///
+  /// @return empty if it is neither of the form `Basic`, with a name, nor of the form `Bearer`, with a token
+  public static Optional<Credentials> ofAuthorization(String value) {
+    int space = value.indexOf(' ');
+    String scheme = value.substring(0, Math.max(0, space)).toLowerCase(Locale.ROOT);
+    String rest = value.substring(space + 1).strip();
+    return switch (scheme) {
+      case "bearer" -> rest.isEmpty() ? Optional.empty() : Optional.of(bearer(rest.toCharArray()));
+      case "basic" -> ofBasic(rest);
+      default -> Optional.empty();
+    };
+  }
+
+  private static Optional<Credentials> ofBasic(String encoded) {
+    try {
+      String pair = new String(Base64.getDecoder().decode(encoded), StandardCharsets.UTF_8);
+      int colon = pair.indexOf(':');
+      return colon < 1
+          ? Optional.empty()
+          : Optional.of(simple(pair.substring(0, colon), pair.substring(colon + 1).toCharArray()));
+    } catch (IllegalArgumentException e) { // it is not Base64
+      return Optional.empty();
+    }
   }
 
   /// The metadata of a SETUP.

@@ -30,10 +30,16 @@ public final class UserFile {
   private static final int TOKEN_BYTES = 32;
 
   /// One line.
-  record Line(String user, SecretHash secret) {
-    /// As the file has it.
-    String text() {
-      return user + ":" + secret;
+  ///
+  /// @param text as the file has it
+  record Line(String user, SecretHash secret, String text) {
+    Line(String user, SecretHash secret) {
+      this(user, secret, user + ":" + secret);
+    }
+
+    @Override
+    public String toString() {
+      return "a line of " + user;
     }
   }
 

@@ -146,7 +146,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private int windowsAhead = 2;
     private Duration awaitTimeout = Duration.ofSeconds(60);
     private Duration stallTimeout = Duration.ofSeconds(30);
-    private Duration idleGrace = Duration.ofMillis(25);
+    private Duration idleGrace = Duration.ofMillis(15);
     private Duration mostLifetime = Duration.ofMinutes(5);
     private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 256);
     private int putBlocks = 128;

@@ -117,7 +117,7 @@ final class ServedConnection {
         new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming, writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
-        new RankRoutes(spaces, new RankRoutes.Source(address, new Object(), caller == null ? null : caller.user()),
+        new RankRoutes(spaces, new RankRoutes.Source(party(), address, new Object(), user(caller)),
             serving.disagg(), options.generation(), serving.kept(), serving.timers()));
   }
 

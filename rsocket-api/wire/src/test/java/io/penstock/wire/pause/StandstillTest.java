@@ -104,7 +104,7 @@ final class StandstillTest {
     await("requests go on after " + one.name() + " stood still for " + time, () -> decodes.stream()
         .allMatch(each -> each.lines("ended").size() >= woken.get(each) + PauseRole.CONCURRENCY + 2));
     Map<PausedProcess, List<String>> since = new HashMap<>();
-    processes.forEach(each -> since.put(each, each.lines().subList(before.get(each), each.lines().size())));
+    processes.forEach(each -> since.put(each, each.lines().stream().skip(before.get(each)).toList()));
     require(one, time, since);
   }
 

@@ -219,13 +219,14 @@ final class RegistrySocketsTest {
     long next = requireNonNull(restarted.whileTaken(restarted.claim(PREFILL.rank(), 0)).block(PATIENCE));
     assertThat(next).as("whatever its clock says").isEqualTo(GENERATION + 1);
     assertTaken(client.whileTaken(client.claim(PREFILL.rank(), 0)));
-    assertTaken(client.stay(PREFILL.rank(), 0, this::prefill).next());
+    assertTaken(client.stay(PREFILL.rank(), 0, (generation, place) -> prefill(generation), lost -> {}).next());
   }
 
   @Test
   void aRank_isClaimedAndRegistered_inOneStream() throws InterruptedException {
     BlockingQueue<InstanceView> seen = new LinkedBlockingQueue<>();
-    Disposable staying = client.stay(PREFILL.rank(), GENERATION, this::prefill).subscribe(seen::add);
+    Disposable staying = client
+        .stay(PREFILL.rank(), GENERATION, (generation, place) -> prefill(generation), lost -> {}).subscribe(seen::add);
     assertThat(requireNonNull(seen.poll(20, TimeUnit.SECONDS)).rank(0)).get()
         .extracting(InstanceView.Registered::who).isEqualTo(PREFILL);
     staying.dispose();

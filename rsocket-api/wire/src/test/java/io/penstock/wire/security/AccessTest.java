@@ -203,6 +203,28 @@ final class AccessTest {
   }
 
   @Test
+  void line_showsNoSecret() throws IOException {
+    String written = UserFile.lineOf("router", TOKEN);
+    UserFile users = UserFile.read(Files.write(folder.resolve("one"), List.of(written)));
+    UserFile.Line line = users.line(Credentials.bearer(TOKEN)).orElseThrow();
+    assertThat(line.text()).isEqualTo(written);
+    assertThat(line.toString()).contains("router").doesNotContain(line.secret().toString());
+    assertThat(users.has(line)).isTrue();
+  }
+
+  @Test
+  void authorization_isReadAsItIsWritten() {
+    for (Credentials each : List.of(simple("alice", "correct: horse"), Credentials.bearer(TOKEN))) {
+      assertThat(Credentials.ofAuthorization(each.authorization()).map(Credentials::authorization))
+          .contains(each.authorization());
+    }
+    assertThat(Credentials.ofAuthorization("bearer  " + new String(TOKEN)).map(this::user)).contains("router");
+    for (String other : List.of("", "Basic", "Basic ", "Basic %%", "Basic " + "OnNlY3JldA==", "Bearer ", "Digest a")) {
+      assertThat(Credentials.ofAuthorization(other)).as(other).isEmpty();
+    }
+  }
+
+  @Test
   void rules_giveTheHighestRoleOfAUserInASpace() {
     AccessRules rules = new AccessRules(Map.of(
         "alice", List.of(new Grant(Role.WRITER, Set.of("chat")), Grant.everywhere(Role.READER)),

@@ -13,7 +13,6 @@ import io.penstock.wire.transport.CheckedFrames;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
-import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -89,7 +88,7 @@ public final class KeptConnection implements ClientTransport {
 
   /// Connects, and asks to speak the protocol.
   Mono<RSocket> rsocket() {
-    boolean isWatched = transport instanceof TimedTransport || terms.timers() != null;
+    boolean isWatched = NodeConnection.timers(transport, terms) != null;
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> {

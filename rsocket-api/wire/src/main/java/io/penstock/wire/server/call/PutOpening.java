@@ -21,8 +21,8 @@ import reactor.util.context.Context;
 /// then lets its receiver take the channel over.
 ///
 /// A heavy message is read in its turn, on another thread. Until then the sender has a subscription already, so that it
-/// can ask for answers and leave; a sender that leaves gets no turn. Signals that come while the receiver begins wait
-/// for it. No one is called under the monitor.
+/// can ask for answers and leave. A sender that leaves gets no turn, and a second payload fails the channel at once.
+/// Signals that come while the receiver begins wait for it. No one is called under the monitor.
 final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   private enum State {
     /// For the open message.
@@ -45,6 +45,8 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   @GuardedBy("this") private State state = State.WAITING;
   /// The open message that waits for its turn.
   @GuardedBy("this") private @Nullable Request queued;
+  /// The answers of a message that waited for its turn.
+  private @Nullable LateAnswers answers;
   @GuardedBy("this") private @Nullable CoreSubscriber<Payload> receiver;
   /// Payloads that came while the receiver began: no more than it asked for.
   @GuardedBy("this") private final Queue<Payload> early = new ArrayDeque<>(0);
@@ -71,6 +73,7 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   @Override
   public void onNext(Payload payload) {
     CoreSubscriber<Payload> opened = null;
+    Request unread = null;
     boolean isFirst = false;
     boolean isLost = false;
     synchronized (this) {
@@ -82,7 +85,7 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
         case BEGINNING -> early.add(payload);
         case OPEN -> opened = receiver;
         case QUEUED -> {
-          broken = WireFormatException.request("channel", "silent until its first answer", "a second payload");
+          unread = takeQueued(State.OVER);
           isLost = true;
         }
         case OVER -> isLost = true;
@@ -94,6 +97,11 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
       opened.onNext(payload);
     } else if (isLost) {
       payload.release();
+    }
+    if (unread != null) {
+      turn.dispose();
+      unread.close();
+      fail(WireFormatException.request("channel", "silent until its first answer", "a second payload"), answers);
     }
   }
 
@@ -109,24 +117,25 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
       open(request, out, null);
       return;
     }
-    LateAnswers answers = new LateAnswers();
+    LateAnswers late = new LateAnswers();
+    answers = late;
     synchronized (this) {
       queued = request;
       state = State.QUEUED;
     }
-    out.onSubscribe(answers);
+    out.onSubscribe(late);
     try {
       turn.update(turns.schedule(() -> {
         Request mine = takeQueued(State.BEGINNING);
         if (mine != null) {
-          open(mine, answers, answers);
+          open(mine, late, late);
         }
       }));
     } catch (RuntimeException | Error e) { // the node is closing
       Request mine = takeQueued(State.OVER);
       if (mine != null) {
         mine.close();
-        fail(e, answers);
+        fail(e, late);
       }
     }
   }

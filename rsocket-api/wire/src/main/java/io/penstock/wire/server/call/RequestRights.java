@@ -1,12 +1,13 @@
 package io.penstock.wire.server.call;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /// The rights under which one request runs. Safe from any thread.
 public final class RequestRights {
-  private final List<Right> rights = new CopyOnWriteArrayList<>();
+  /// Immutable; replaced under the lock.
+  private volatile List<Right> rights = List.of();
 
   public RequestRights() {}
 
@@ -14,11 +15,18 @@ public final class RequestRights {
   ///
   /// @throws RuntimeException the reason, if the caller lacks it
   public void require(Right right) {
-    rights.add(right); // first: a right that is lost from now on ends the request
+    add(right); // first: a right that is lost from now on ends the request
     RuntimeException lack = right.lack();
     if (lack != null) {
       throw lack;
     }
+  }
+
+  private synchronized void add(Right right) {
+    List<Right> more = new ArrayList<>(rights.size() + 1);
+    more.addAll(rights);
+    more.add(right);
+    rights = List.copyOf(more);
   }
 
   /// @throws RuntimeException the reason, if the caller lacks one of them by now

@@ -18,10 +18,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
-/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, lets
-/// heavy
-/// ones wait for their turn, and cancels what runs when the connection is gone. Whatever fails is told as the wire has
-/// it.
+/// Runs the requests of one connection of a node. It charges and reads their messages, counts them for the rate, lets
+/// heavy ones wait for their turn, and cancels those that run when the connection is gone. It turns each failure into
+/// an error of the wire.
 public final class Requests {
   private final String dataMimeType;
   private final ByteBufAllocator allocator;

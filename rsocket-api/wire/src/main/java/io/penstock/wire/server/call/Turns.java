@@ -1,8 +1,8 @@
 package io.penstock.wire.server.call;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,7 @@ public final class Turns {
   private final Scheduler worker;
   private final boolean isImmediate;
   /// Connections with waiting requests; the first has the next turn.
-  @GuardedBy("this") private final Queue<OfConnection> waiting = new ArrayDeque<>();
+  @GuardedBy("this") private final SequencedSet<OfConnection> waiting = new LinkedHashSet<>();
   @GuardedBy("this") private boolean running;
 
   /// @param worker runs the requests; one thread is enough
@@ -36,9 +36,7 @@ public final class Turns {
   private void enter(OfConnection connection, Turn turn) {
     synchronized (this) {
       connection.turns.add(turn);
-      if (connection.turns.size() == 1) {
-        waiting.add(connection);
-      }
+      waiting.add(connection); // keeps its place if it waits
       if (running) {
         return;
       }
@@ -78,23 +76,37 @@ public final class Turns {
   }
 
   private synchronized @Nullable Turn next() {
-    OfConnection connection = waiting.poll();
-    if (connection == null) {
+    if (waiting.isEmpty()) {
       running = false;
       return null;
     }
-    Turn turn = connection.turns.remove();
+    OfConnection connection = waiting.removeFirst();
+    Turn turn = connection.turns.removeFirst();
     if (!connection.turns.isEmpty()) {
       waiting.add(connection);
     }
     return turn;
   }
 
-  /// One request; disposed, it is skipped.
-  private static final class Turn implements Runnable, Disposable {
+  private synchronized void leave(OfConnection connection, Turn turn) {
+    connection.turns.remove(turn);
+    if (connection.turns.isEmpty()) {
+      waiting.remove(connection);
+    }
+  }
+
+  /// Number of requests that wait.
+  synchronized int size() {
+    return waiting.stream().mapToInt(connection -> connection.turns.size()).sum();
+  }
+
+  /// One request; disposed, it leaves the queue.
+  private final class Turn implements Runnable, Disposable {
+    private final OfConnection connection;
     private final AtomicReference<@Nullable Runnable> task;
 
-    Turn(Runnable task) {
+    Turn(OfConnection connection, Runnable task) {
+      this.connection = connection;
       this.task = new AtomicReference<>(task);
     }
 
@@ -108,7 +120,9 @@ public final class Turns {
 
     @Override
     public void dispose() {
-      task.set(null);
+      if (task.getAndSet(null) != null) { // else it ran or left before
+        leave(connection, this);
+      }
     }
 
     @Override
@@ -119,11 +133,11 @@ public final class Turns {
 
   private final class OfConnection implements Scheduler {
     /// Guarded by the turns.
-    private final Queue<Turn> turns = new ArrayDeque<>();
+    private final SequencedSet<Turn> turns = new LinkedHashSet<>();
 
     @Override
     public Disposable schedule(Runnable task) {
-      Turn turn = new Turn(task);
+      Turn turn = new Turn(this, task);
       enter(this, turn);
       return turn;
     }

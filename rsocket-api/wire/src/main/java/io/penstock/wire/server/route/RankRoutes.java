@@ -44,10 +44,11 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
     HeldRights held, Scheduler timers) {
   /// The caller of the requests.
   ///
-  /// @param address whose share pays for what the caller keeps here
+  /// @param party to whose share kept requests count
+  /// @param address to whose share ranks and replicas count
   /// @param connection of the caller
   /// @param user null if the node asks for none
-  public record Source(Object address, Object connection, @Nullable String user) {
+  public record Source(Object party, Object address, Object connection, @Nullable String user) {
     /// The caller as the owner of ranks: the user, or else the holder of `secret`.
     RankOwner owner(byte @Nullable [] secret) {
       if (user != null) {
@@ -179,7 +180,7 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
     if (kept.isDraining()) {
       return Mono.error(new DrainingException());
     }
-    return LeasedBlocks.of(tier, from.address(), spaces.keys(keys, tier));
+    return LeasedBlocks.of(tier, from.party(), spaces.keys(keys, tier));
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease

@@ -24,22 +24,31 @@ public final class ConnectionHolds {
   /// ones end by their time.
   private static final int MOST_SURVIVING = 1024;
 
-  private final Object address;
+  private final Object party;
   @GuardedBy("this") private final Map<SpaceId, InSpace> open = new LinkedHashMap<>();
   @GuardedBy("this") private boolean closed;
 
-  /// @param address of the peer, whose connections share bounds
-  public ConnectionHolds(Object address) {
-    this.address = address;
+  /// @param party whose connections share bounds
+  public ConnectionHolds(Object party) {
+    this.party = party;
   }
 
   /// The holds in one space.
   ///
-  /// @param surviving ids of leases that [TierHolds#close()] does not end
+  /// @param surviving ids of leases that [TierHolds#close()] does not end. Guarded by the lock
   private record InSpace(BlockTier tier, TierHolds holds, Set<Long> surviving) {
+    private void release(long id) {
+      holds.release(id).onErrorComplete().subscribe();
+    }
+  }
+
+  /// Holds whose caller lost the right to them.
+  ///
+  /// @param surviving ids at the moment of the loss
+  private record Lost(InSpace space, List<Long> surviving) {
     private void end() {
-      List.copyOf(surviving).forEach(id -> holds.release(id).onErrorComplete().subscribe());
-      holds.close();
+      surviving.forEach(space::release);
+      space.holds.close();
     }
   }
 
@@ -55,21 +64,33 @@ public final class ConnectionHolds {
       throw new CancellationException("connection must be open to lease or pin (was closed)");
     }
     return open.computeIfAbsent(tier.info().space().id(),
-        id -> new InSpace(tier, tier.holds(address), new LinkedHashSet<>()));
+        id -> new InSpace(tier, tier.holds(party), new LinkedHashSet<>()));
   }
 
   /// Leases blocks of `keys`, as [TierHolds#lease].
   public Mono<ReadLease> lease(BlockTier tier, List<BlockKey> keys, LeaseTerms terms) {
     InSpace space = inSpace(tier);
     Mono<ReadLease> leased = space.holds.lease(keys, terms);
-    return terms.survives() ? leased.doOnNext(lease -> survives(space, lease.id())) : leased;
+    return terms.survives() ? leased.doOnNext(lease -> keep(space, lease.id())) : leased;
   }
 
-  private synchronized void survives(InSpace space, long id) {
+  /// Remembers a lease that survives. Ends it if its space was left while it was made: no caller gets it. Ends it
+  /// outside the lock, as [#close].
+  private void keep(InSpace space, long id) {
+    if (!survives(space, id)) {
+      space.release(id);
+    }
+  }
+
+  private synchronized boolean survives(InSpace space, long id) {
+    if (!space.equals(open.get(space.tier.info().space().id()))) {
+      return false;
+    }
     space.surviving.add(id);
     if (space.surviving.size() > MOST_SURVIVING) {
       space.surviving.remove(space.surviving.iterator().next());
     }
+    return true;
   }
 
   /// Ends the lease `id`, in whichever of `tiers` it is; false if it is in none.
@@ -85,11 +106,12 @@ public final class ConnectionHolds {
   /// Ends all leases in the spaces that `lost` takes: the caller may not read there any more. Outside the lock, as
   /// [#close].
   public void endWhere(Predicate<BlockTier> lost) {
-    List<InSpace> ended = new ArrayList<>();
+    List<Lost> ended = new ArrayList<>();
     synchronized (this) {
-      open.values().removeIf(each -> lost.test(each.tier) && ended.add(each));
+      open.values().removeIf(
+          each -> lost.test(each.tier) && ended.add(new Lost(each, List.copyOf(each.surviving))));
     }
-    ended.forEach(InSpace::end);
+    ended.forEach(Lost::end);
   }
 
   /// Ends the leases that do not survive the connection. Runs outside the lock, because waiters of their blocks run

@@ -6,10 +6,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.penstock.operator.Failures;
-import io.penstock.operator.LiveTimers;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.LoopTimers;
 import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
 import io.penstock.wire.transport.TransportFailure.FrameLengthException;
@@ -31,7 +31,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// One end of a connection within this process. Its frames wait in its [SendQueue] until the other end has demand; the
@@ -250,7 +249,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
 
   @Override
   public Scheduler timers() {
-    return LiveTimers.of(Schedulers.fromExecutorService(loop));
+    return LoopTimers.of(loop);
   }
 
   // --- gauges: any thread

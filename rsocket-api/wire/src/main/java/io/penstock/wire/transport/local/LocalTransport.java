@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.local.LocalAddress;
-import io.penstock.operator.LiveTimers;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.LoopTimers;
 import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.Closeable;
 import io.rsocket.DuplexConnection;
@@ -22,7 +22,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// Frames within one process, for tests and for programs that embed a node: no socket and no copy. Frames pass by
@@ -59,7 +58,7 @@ public final class LocalTransport {
   private record Client(String name, LocalConnection.Setting setting) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
-      return LiveTimers.of(Schedulers.fromExecutorService(setting.loop(false)));
+      return LoopTimers.ofFirst(setting.loops().onClient(false));
     }
 
     @Override

@@ -7,19 +7,17 @@ import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
 import io.penstock.operator.Failures;
-import io.penstock.operator.LiveTimers;
-import io.penstock.system.LiveClock;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.LoopTimers;
 import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
 import io.penstock.wire.transport.TransportFailure.FrameLengthException;
@@ -45,7 +43,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 import reactor.netty.Connection;
 
 /// One socket as RSocket sees it.
@@ -150,22 +147,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
     connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
-    judgeAfter(channel.eventLoop());
+    LoopTimers.judgeAfter(channel.eventLoop());
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
-  }
-
-  /// A loop of no group runs when its owner says so, and has a time of its own.
-  private static boolean isDriven(EventLoop loop) {
-    return loop.parent() == null;
-  }
-
-  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets.
-  private static void judgeAfter(EventLoop loop) {
-    LiveClock clock = LiveClock.process();
-    if (!isDriven(loop) && clock.reads(loop)) {
-      loop.terminationFuture().addListener(ended -> clock.forget(loop));
-    }
   }
 
   // --- DuplexConnection: any thread
@@ -247,8 +231,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public Scheduler timers() {
-    Scheduler ofLoop = Schedulers.fromExecutorService(channel.eventLoop());
-    return isDriven(channel.eventLoop()) ? ofLoop : LiveTimers.of(ofLoop);
+    return LoopTimers.of(channel.eventLoop());
   }
 
   // --- gauges: any thread

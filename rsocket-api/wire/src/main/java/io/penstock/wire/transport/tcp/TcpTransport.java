@@ -7,10 +7,10 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.penstock.check.InternetAddress;
-import io.penstock.operator.LiveTimers;
 import io.penstock.system.SocketFile;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.LoopTimers;
 import io.penstock.wire.transport.SocketTuning;
 import io.penstock.wire.transport.TimedTransport;
 import io.penstock.wire.transport.TransportKind;
@@ -28,7 +28,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
@@ -215,7 +214,7 @@ public final class TcpTransport {
       ConnectionListener listener) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
-      return LiveTimers.of(Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next()));
+      return LoopTimers.ofFirst(loops.onClient(LoopResources.DEFAULT_NATIVE));
     }
 
     @Override

@@ -15,9 +15,10 @@ import reactor.netty.resources.LoopResources;
 
 /// Meaning of a wildcard at which a server listens: `0.0.0.0` is IPv4 alone, `::` is IPv6 and IPv4.
 ///
-/// A socket that the JVM or Netty opens is of IPv6 where the system has it, and both take `0.0.0.0` of such a socket
-/// for `::`. So a server at `0.0.0.0` gets a socket of IPv4, whose class is found at run time, as Netty's transport for
-/// Linux is not on every class path. Netty's sockets of macOS cannot be had that way: there, `0.0.0.0` is `::`.
+/// The JVM and Netty open IPv6 sockets where the system supports IPv6, and such a socket listens at `::` when it is
+/// bound to `0.0.0.0`. So a server at `0.0.0.0` gets an IPv4 socket. The class of the socket is looked up at run time,
+/// because Netty's transport for Linux is not on every class path. Netty's transport for macOS has no IPv4 sockets:
+/// there, `0.0.0.0` means `::`.
 public final class WildcardAddress {
   private WildcardAddress() {}
 

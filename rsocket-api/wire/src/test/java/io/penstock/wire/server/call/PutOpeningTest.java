@@ -127,14 +127,29 @@ final class PutOpeningTest {
   }
 
   @Test
-  void aSecondPayloadBeforeTheTurn_isToldToTheReceiver() {
+  void aSecondPayloadBeforeTheTurn_failsTheChannelAtOnce_andItsMessageIsGivenBack() {
     send();
+    Payload early = ByteBufPayload.create("early");
+
+    opening.onNext(early);
+
+    assertThat(heard).hasSize(2).first().isEqualTo("cancelled");
+    assertThat(heard.getLast()).startsWith("failed: ").contains("silent until its first answer");
+    assertThat(messages.inUse()).isZero();
+    assertThat(early.refCnt()).isZero();
+    opening.onComplete();
+    turn();
+    assertThat(heard).hasSize(2);
+  }
+
+  @Test
+  void aSenderThatLeft_hearsOfNoFailure() {
+    send();
+    requireNonNull(answers).cancel();
 
     opening.onNext(ByteBufPayload.create("early"));
-    turn();
 
-    assertThat(heard).hasSize(2).first().isEqualTo("opened");
-    assertThat(heard.getLast()).contains("silent until its first answer");
+    assertThat(heard).containsExactly("cancelled");
   }
 
   private final class Answers implements CoreSubscriber<Payload> {

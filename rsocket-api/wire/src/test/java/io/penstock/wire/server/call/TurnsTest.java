@@ -69,6 +69,27 @@ final class TurnsTest {
   }
 
   @Test
+  void requestsThatAreOver_leaveTheQueue_andOthersKeepTheirPlaces() {
+    Scheduler one = turns.ofConnection();
+    Scheduler two = turns.ofConnection();
+    for (int i = 0; i < 1_000; i++) {
+      one.schedule(() -> ran.add("over")).dispose();
+      Mono.fromRunnable(() -> ran.add("cancelled")).subscribeOn(two).subscribe().dispose();
+    }
+    assertThat(turns.size()).isZero();
+    run(one, "a", 1);
+    Disposable over = one.schedule(() -> ran.add("over"));
+    run(two, "b", 1);
+    run(one, "c", 1);
+    over.dispose();
+    over.dispose();
+    assertThat(turns.size()).isEqualTo(3);
+    runAll();
+    assertThat(ran).containsExactly("a1", "b1", "c1");
+    assertThat(turns.size()).isZero();
+  }
+
+  @Test
   void immediateWorker_runsManySteps_withoutADeepStack() {
     Scheduler connection = new Turns(Schedulers.immediate()).ofConnection();
     Long steps = Flux.range(0, 100_000).concatMap(step -> Mono.just(step).subscribeOn(connection), 1)
