@@ -3,8 +3,6 @@ package io.penstock.examples.incidents;
 import io.penstock.examples.incidents.script.IncidentRecording;
 import io.penstock.examples.incidents.script.Subject;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.DataException;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.text.Nearest;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -58,14 +56,14 @@ public final class IncidentsCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     ShippedRecordings shipped = new ShippedRecordings();
     if (play != null) {
-      return report(List.of(IncidentRecording.read(play)), shipped);
+      return Playing.play(List.of(IncidentRecording.read(play)), shipped, console, json);
     }
     List<Incident> chosen = name == null ? Gallery.INCIDENTS : List.of(incident(name));
     List<IncidentRecording> recordings = new ArrayList<>();
     for (Incident incident : chosen) {
       recordings.add(record == null ? shipped.recording(incident.name()) : record(incident, record));
     }
-    return report(recordings, shipped);
+    return Playing.play(recordings, shipped, console, json);
   }
 
   private IncidentRecording record(Incident incident, Path folder) {
@@ -86,28 +84,5 @@ public final class IncidentsCommand implements Callable<Integer> {
           "NAME must be one of %s (was %s)%s".formatted(String.join(", ", names), wanted,
               near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?"));
     });
-  }
-
-  private int report(List<IncidentRecording> recordings, ShippedRecordings shipped) {
-    List<IncidentReport> reports = new ArrayList<>();
-    for (IncidentRecording recording : recordings) {
-      Incident incident = of(recording);
-      reports.add(new IncidentRun(incident, recording, shipped.expected(incident.name())).run());
-    }
-    if (json) {
-      console.json(reports);
-    } else {
-      if (recordings.size() == 1) {
-        console.print(IncidentPage.of(of(recordings.getFirst()), recordings.getFirst(), reports.getFirst()));
-      }
-      console.out().print(IncidentsTable.of(reports));
-    }
-    return reports.stream().allMatch(IncidentReport::holds) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
-  }
-
-  private static Incident of(IncidentRecording recording) {
-    return Gallery.INCIDENTS.stream().filter(each -> each.name().equals(recording.incident())).findFirst()
-        .orElseThrow(() -> new DataException(
-            "recording must be of an incident that is known here (was " + recording.incident() + ")"));
   }
 }

@@ -21,6 +21,7 @@ import io.penstock.examples.incidents.script.IncidentRecording;
 import io.penstock.examples.incidents.script.Schedule;
 import io.penstock.examples.incidents.script.Subject;
 import io.penstock.examples.incidents.script.Words;
+import io.penstock.node.PenstockMain;
 import io.penstock.node.text.Json;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
@@ -212,6 +213,17 @@ final class IncidentsTest {
 
     assertThat(run("--play", file.toString())).isEqualTo(1);
     assertThat(capture.out()).contains("DOES NOT HOLD", "event 6 must be link");
+  }
+
+  @Test
+  void replay_recognisesAnIncidentByItsContent(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("any-name");
+    new ShippedRecordings().recording("fast-restart").write(file);
+
+    assertThat(PenstockMain.commandLine(capture.console()).execute("replay", file.toString())).as(capture.err())
+        .isZero();
+
+    assertThat(capture.out()).startsWith("fast-restart: ").contains("3 of 3 stores taken");
   }
 
   @Test

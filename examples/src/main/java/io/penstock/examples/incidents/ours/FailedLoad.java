@@ -40,7 +40,8 @@ public final class FailedLoad extends StackRig {
       case TIMER -> {
         Read read = requireNonNull(reads.get(input.flow()));
         answered = read.over;
-        ending = "%d of %d blocks loaded, the others are computed; the reader got %s, look-ups find %d".formatted(read.came.size(),
+        ending = "%d of %d blocks loaded, the others are computed; the reader got %s, look-ups find %d".formatted(
+            read.came.size(),
             wanted(input).size(), read.failure == null ? "no error" : nameOf(read.failure),
             match(wanted(input)));
       }

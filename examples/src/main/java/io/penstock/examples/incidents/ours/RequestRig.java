@@ -3,13 +3,13 @@ package io.penstock.examples.incidents.ours;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
 import io.penstock.examples.incidents.script.Subject;
+import io.penstock.examples.incidents.script.Words;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.wire.simulate.SimulatedTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
-import io.penstock.examples.incidents.script.Words;
 
 /// The request tables of prefill and decode ranks on the clock of the schedule.
 abstract class RequestRig implements Subject {

@@ -3,9 +3,9 @@ package io.penstock.examples.incidents.ours;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
-import io.penstock.disagg.registry.Registrant;
 import io.penstock.disagg.registry.RankOwner;
 import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.Registrant;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
@@ -49,7 +49,8 @@ public final class UnknownRank extends RequestRig {
         boolean taken = running != null && knows(running);
         stored += taken ? 1 : 0;
         refused += taken ? 0 : 1;
-        fact(taken ? Kind.STORED : Kind.FLOW_ERROR, input.flow(), taken ? "taken by the server" : "the rank is not known");
+        fact(taken ? Kind.STORED : Kind.FLOW_ERROR, input.flow(),
+            taken ? "taken by the server" : "the rank is not known");
       }
       default -> throw new IllegalArgumentException("input must be one of a worker or its server (was " + input + ")");
     }

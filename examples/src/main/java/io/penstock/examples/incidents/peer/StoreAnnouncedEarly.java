@@ -62,8 +62,10 @@ public final class StoreAnnouncedEarly implements Subject {
       case READ -> input.keys().forEach(key -> {
         int parts = requireNonNull(files.get(key));
         wrong += parts == PARTS ? 0 : 1;
-        ending = name(key) + (parts == PARTS ? ": its own bytes" : ": its own bytes up to " + parts + " of " + PARTS
-            + " parts, then those of another request; no error");
+        ending = name(key) + (parts == PARTS
+            ? ": its own bytes"
+            : ": its own bytes up to " + parts + " of " + PARTS
+                + " parts, then those of another request; no error");
         facts.accept(fact(Kind.FLOW_NEXT, input.flow(), ending, key));
       });
       default -> throw new IllegalArgumentException("input must be one of a file level (was " + input + ")");

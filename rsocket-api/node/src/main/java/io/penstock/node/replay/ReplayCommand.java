@@ -48,6 +48,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -177,7 +178,8 @@ public final class ReplayCommand implements Callable<Integer> {
       spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
           .filter(name -> !name.equals("--json"))
           .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
-      return RecordingPlay.play(recording, console, json);
+      OptionalInt other = RecordingPlayer.playOther(recording, console, json);
+      return other.isPresent() ? other.getAsInt() : RecordingPlay.play(recording, console, json);
     }
     requireTogether();
     TraceLayout layout = Flag.named(() -> connect == null ? TraceLayout.of(spec) : TraceLayout.ofNode(spec));
