@@ -10,7 +10,6 @@ import io.penstock.examples.incidents.script.Schedule;
 import io.penstock.examples.incidents.script.Subject;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// ended. Decode gives its pages to another request, and the old write lands there. Nothing is inferred.
 public final class EarlyAck implements Subject {
   /// Pages of decode, and the key whose bytes each holds.
-  private final List<@Nullable BlockKey> pages = new ArrayList<>();
+  private List<BlockKey> pages = List.of();
   private List<BlockKey> owned = List.of();
   private List<BlockKey> underWay = List.of();
   private boolean freed;
@@ -44,8 +43,7 @@ public final class EarlyAck implements Subject {
       case FLOW -> {
         owned = input.keys();
         freed = false;
-        pages.clear();
-        input.keys().forEach(key -> pages.add(input.flow() == 1 ? null : key));
+        pages = input.flow() == 1 ? List.of() : input.keys(); // those of request 1 are empty
         facts.accept(fact(Kind.RESERVED, input.flow(), "pages 0 and 1", input.keys()));
       }
       case LINK -> underWay = owned;
@@ -55,14 +53,12 @@ public final class EarlyAck implements Subject {
         facts.accept(fact(Kind.REMOVED, 1, "pages 0 and 1 are free", owned));
       }
       case FLOW_NEXT -> {
-        for (int page = 0; page < pages.size(); page++) {
-          pages.set(page, underWay.get(page));
-        }
+        pages = underWay;
         facts.accept(fact(Kind.MOVED, 1, "written to pages 0 and 1", underWay));
         underWay = List.of();
       }
       case TIMER -> {
-        ending = "request 2 decodes on " + names(pages.stream().filter(page -> page != null).toList());
+        ending = "request 2 decodes on " + names(pages);
         facts.accept(fact(Kind.FLOW_COMPLETE, 2, ending));
       }
       default -> throw new IllegalArgumentException("input must be one of a transfer (was " + input + ")");

@@ -5,6 +5,7 @@ import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +56,7 @@ public final class IncidentPlay {
     for (int i = 0; i < Math.max(expected.size(), actual.size()); i++) {
       RecordedEvent wanted = i < expected.size() ? expected.get(i) : null;
       RecordedEvent came = i < actual.size() ? actual.get(i) : null;
-      if (wanted == null || !wanted.equals(came)) {
+      if (!Objects.equals(wanted, came)) {
         return new Difference(i, wanted, came, actual.subList(Math.max(0, i - 4), Math.min(i, actual.size())));
       }
     }
