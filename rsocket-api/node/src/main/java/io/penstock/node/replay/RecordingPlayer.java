@@ -20,6 +20,9 @@ public interface RecordingPlayer {
   ///
   /// @return the exit code; empty if it is a recording of tiers
   static OptionalInt playOther(Path recording, Console console, boolean json) {
+    if (!RecordingReader.isRecording(recording)) { // a folder of recordings
+      return OptionalInt.empty();
+    }
     RecordedEvent first;
     try (RecordingReader events = RecordingReader.open(recording)) {
       if (!events.hasNext()) {
