@@ -39,5 +39,5 @@ module io.penstock {
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
-  exports io.penstock.recording to io.penstock.storage, io.penstock.node, io.penstock.lab, io.penstock.examples;
+  exports io.penstock.recording to io.penstock.storage, io.penstock.node;
 }
