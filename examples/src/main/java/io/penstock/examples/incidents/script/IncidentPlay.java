@@ -53,11 +53,14 @@ public final class IncidentPlay {
   }
 
   private static @Nullable Difference difference(List<RecordedEvent> expected, List<RecordedEvent> actual) {
+    int turn = 0;
     for (int i = 0; i < Math.max(expected.size(), actual.size()); i++) {
       RecordedEvent wanted = i < expected.size() ? expected.get(i) : null;
       RecordedEvent came = i < actual.size() ? actual.get(i) : null;
+      turn = wanted != null && wanted.begins() ? i : turn;
       if (!Objects.equals(wanted, came)) {
-        return new Difference(i, wanted, came, actual.subList(Math.max(0, i - 4), Math.min(i, actual.size())));
+        return new Difference(i, wanted, came, actual.subList(Math.max(0, i - 4), Math.min(i, actual.size())), turn,
+            expected.get(turn));
       }
     }
     return null;
