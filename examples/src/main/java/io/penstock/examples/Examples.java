@@ -5,6 +5,7 @@ import io.penstock.examples.conversations.ConversationsCommand;
 import io.penstock.examples.disaggregated.DisaggregatedCommand;
 import io.penstock.examples.engine.EngineCommand;
 import io.penstock.examples.hello.HelloCommand;
+import io.penstock.examples.incidents.IncidentsCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
 import io.penstock.examples.recorded.RecordedCommand;
@@ -43,7 +44,9 @@ public final class Examples {
           ConversationsCommand::new),
       new Story("disaggregated",
           "prefill and decode with other parallelism: a transformer answers the same, bit for bit",
-          DisaggregatedCommand::new));
+          DisaggregatedCommand::new),
+      new Story("incidents", "faults of the field as recordings: each played, its event found, and run on Penstock",
+          IncidentsCommand::new));
 
   private Examples() {}
 

@@ -66,7 +66,7 @@ final class ExamplesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "recorded", "sidecar", "conversations",
-    "disaggregated"})
+    "disaggregated", "incidents"})
   void help_namesTheCommandAndItsOptions(String name) {
     assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
     assertThat(capture.out()).contains("Usage: penstock example " + name, "--help");
@@ -80,7 +80,8 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "sidecar", "conversations", "disaggregated"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "sidecar", "conversations", "disaggregated",
+    "incidents"})
   void unknownOption_isMisuse(String name) {
     assertThat(Examples.run(new String[] {name, "--no-such-option"}, capture.console())).isEqualTo(2);
     assertThat(capture.err()).contains("--no-such-option");

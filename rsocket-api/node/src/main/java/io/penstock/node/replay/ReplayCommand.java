@@ -50,6 +50,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -201,6 +202,10 @@ public final class ReplayCommand implements Callable<Integer> {
       spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
           .filter(name -> !OF_RECORDINGS.contains(name))
           .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
+      OptionalInt other = more.isEmpty() ? RecordingPlayer.playOther(recording, console, json) : OptionalInt.empty();
+      if (other.isPresent()) {
+        return other.getAsInt();
+      }
       return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
           json);
     }
