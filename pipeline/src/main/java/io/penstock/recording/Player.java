@@ -171,7 +171,7 @@ public final class Player {
       case STORE_HEALTH -> store(begin).health(PlayedStore.healthOf(begin));
       case STORE_DAMAGED -> store(begin).damaged(begin.key());
       case SHUT -> read(begin, tier(begin).close());
-      case BEGAN,FLOW,FLOW_REQUEST,FLOW_NEXT,FLOW_CANCEL,FLOW_COMPLETE,FLOW_ERROR,TIMER,LINK,BROKEN ->
+      case BEGAN, FLOW, FLOW_REQUEST, FLOW_NEXT, FLOW_CANCEL, FLOW_COMPLETE, FLOW_ERROR, TIMER, LINK, BROKEN ->
         turns.run(() -> begin, () -> {});
       default -> throw new IllegalStateException("a turn must begin with an input (was " + begin + ")");
     }

@@ -10,7 +10,8 @@ final class Streams {
   /// Whether a stream begins with `event`.
   static boolean begins(RecordedEvent event) {
     return switch (event.kind()) {
-      case FLOW,LEASE,READ,WINDOWS,SLICED_WINDOWS,SLICES,BLOCKS,RESERVE,COMMIT,REMOVE,HOLD,RELEASE,PIN,TAKE,SWEEP,STAT,
+      case FLOW, LEASE, READ, WINDOWS, SLICED_WINDOWS, SLICES, BLOCKS, RESERVE, COMMIT, REMOVE, HOLD, RELEASE, PIN,
+          TAKE, SWEEP, STAT,
           SHUT ->
         true;
       default -> false;
@@ -21,14 +22,15 @@ final class Streams {
   /// which are requested at once.
   static boolean hasDemand(RecordedEvent event) {
     return switch (event.kind()) {
-      case FLOW,WINDOWS,SLICED_WINDOWS,SLICES,SWEEP -> true;
+      case FLOW, WINDOWS, SLICED_WINDOWS, SLICES, SWEEP -> true;
       default -> false;
     };
   }
 
   static boolean isElement(RecordedEvent event) {
     return switch (event.kind()) {
-      case FLOW_NEXT,LEASED,WINDOW,SLICE,BLOCK_LIST,RESERVED,RECEIPTS,PRESENCE,OUTCOMES,READ_LEASE,ANSWER -> true;
+      case FLOW_NEXT, LEASED, WINDOW, SLICE, BLOCK_LIST, RESERVED, RECEIPTS, PRESENCE, OUTCOMES, READ_LEASE, ANSWER ->
+        true;
       default -> false;
     };
   }
@@ -44,7 +46,7 @@ final class Streams {
   /// Whether the source ended the stream.
   static boolean isEnd(RecordedEvent event) {
     return switch (event.kind()) {
-      case FLOW_COMPLETE,FLOW_ERROR,ENDED,FAILED -> true;
+      case FLOW_COMPLETE, FLOW_ERROR, ENDED, FAILED -> true;
       default -> false;
     };
   }
