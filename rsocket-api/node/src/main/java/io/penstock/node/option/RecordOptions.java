@@ -5,7 +5,9 @@ import io.penstock.storage.recording.RecordingWriter;
 import io.penstock.storage.recording.RecordingWriter.WhenFull;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import picocli.CommandLine.Option;
 
 /// Options of a command that records what it does: its flows and its connections.
@@ -47,6 +49,14 @@ public final class RecordOptions {
       options = options.withMostAge(age);
     }
     return TierRecording.begin(folder, full == null ? options : options.withWhenFull(full), configuration);
+  }
+
+  /// Records the subscriptions to a flow, or passes the flow on as it is.
+  ///
+  /// @param recording null for none
+  /// @param name of the flow in the recording
+  public static <T> Function<Publisher<T>, Publisher<T>> flow(@Nullable TierRecording recording, String name) {
+    return recording == null ? flow -> flow : recording.recorder().named(name);
   }
 
   private static void requireLeftOut(String option, @Nullable Object value) {
