@@ -7,6 +7,7 @@ import io.penstock.examples.engine.EngineCommand;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
+import io.penstock.examples.recorded.RecordedCommand;
 import io.penstock.examples.sidecar.SideCarCommand;
 import io.penstock.examples.stream.StreamCommand;
 import io.penstock.examples.tiers.TiersCommand;
@@ -35,6 +36,8 @@ public final class Examples {
       new Story("tiers", "blocks are demoted from device to host memory to disk, and come back", TiersCommand::new),
       new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace",
           PressureCommand::new),
+      new Story("recorded", "flows and decisions of a pipeline are recorded in memory, and rules over them verified",
+          RecordedCommand::new),
       new Story("sidecar", "blocks to the device of another process and back, over a Unix socket", SideCarCommand::new),
       new Story("conversations", "a shared system prompt, turn after turn: which tier saves how much prefill",
           ConversationsCommand::new),

@@ -65,7 +65,8 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "sidecar", "conversations", "disaggregated"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "recorded", "sidecar", "conversations",
+    "disaggregated"})
   void help_namesTheCommandAndItsOptions(String name) {
     assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
     assertThat(capture.out()).contains("Usage: penstock example " + name, "--help");

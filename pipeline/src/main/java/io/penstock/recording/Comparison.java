@@ -1,5 +1,7 @@
 package io.penstock.recording;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,64 +15,105 @@ final class Comparison implements Script {
   private static final int CONTEXT = 12;
 
   private final Iterator<RecordedEvent> recording;
+  private final Player.Follower follower;
   /// Events of the turn that is played, which have not come yet.
-  private final ArrayDeque<RecordedEvent> turn = new ArrayDeque<>();
+  private final ArrayDeque<Placed> turn = new ArrayDeque<>();
+  /// Events of the turn, with the signals within it.
+  private final List<RecordedEvent> whole = new ArrayList<>();
   private final ArrayDeque<RecordedEvent> passed = new ArrayDeque<>();
-  private @Nullable RecordedEvent following;
+  /// Events read from the recording.
+  private long read;
+  private @Nullable Placed begin;
+  private @Nullable Placed following;
+  /// Number of the last event of the turn.
+  private long last;
   private long count;
   private @Nullable Difference difference;
   private boolean gap;
   private boolean tellsChecksums;
+  private boolean ended;
 
-  Comparison(Iterator<RecordedEvent> recording) {
+  /// An event and its number in the recording.
+  private record Placed(long number, RecordedEvent event) {}
+
+  Comparison(Iterator<RecordedEvent> recording, Player.Follower follower) {
     this.recording = recording;
-    RecordedEvent first = recording.hasNext() ? recording.next() : null;
-    this.gap = first != null && first.kind() == Kind.GAP; // its beginning is missing
+    this.follower = follower;
+    Placed first = recording.hasNext() ? read() : null;
+    this.gap = first != null && first.event().kind() == Kind.GAP; // its beginning is missing
     this.following = gap ? null : first;
+  }
+
+  private Placed read() {
+    return new Placed(read++, recording.next());
   }
 
   /// Reads the next turn.
   ///
   /// @return the event that it begins with; null at the end
   @Nullable RecordedEvent nextTurn() {
-    RecordedEvent begin = following;
+    begin = following;
     if (begin == null) {
       return null;
     }
+    whole.clear();
+    whole.add(begin.event());
     turn.add(begin);
+    last = begin.number();
     following = null;
-    tellsChecksums |= begin.kind() == Kind.OPENED && begin.size() > 0 && begin.number(0) == 1;
+    tellsChecksums |= begin.event().kind() == Kind.OPENED && begin.event().size() > 0
+        && begin.event().number(0) == 1;
     while (recording.hasNext()) {
-      RecordedEvent event = recording.next();
-      if (event.kind() == Kind.GAP) { // what is there of the turn may not be all
+      Placed next = read();
+      if (next.event().kind() == Kind.GAP) { // what is there of the turn may not be all
         gap = true;
         turn.clear();
         return null;
       }
-      if (event.begins()) {
-        following = event;
+      if (next.event().begins()) {
+        following = next;
         break;
       }
-      if (event.isSignal()) { // within a turn, which does not depend on it
-        count++;
-      } else {
-        turn.add(event);
+      whole.add(next.event());
+      last = next.number();
+      if (!next.event().isSignal()) { // a turn does not depend on the signals within it
+        turn.add(next);
       }
     }
-    return begin;
+    return begin.event();
+  }
+
+  /// Whether the follower wants the turn to be played; it then gets the events of the turn.
+  boolean isWanted() {
+    Placed first = requireNonNull(begin, "begin");
+    if (!follower.plays(first.number(), last, first.event())) {
+      return false;
+    }
+    for (RecordedEvent event : whole) {
+      follower.recorded(event);
+      if (event.isSignal() && !event.begins()) {
+        count++;
+        follower.played(event);
+      }
+    }
+    return true;
   }
 
   /// Events of the turn that have not come yet.
   List<RecordedEvent> turn() {
-    return new ArrayList<>(turn);
+    return turn.stream().map(Placed::event).toList();
   }
 
   @Override
   public void add(RecordedEvent event) {
-    if (difference != null) {
+    if (difference != null || ended) {
       return;
     }
-    RecordedEvent expected = turn.peek();
+    RecordedEvent expected = next();
+    if (expected == null && following == null) {
+      return; // the recording was cut within its last turn
+    }
+    follower.played(event);
     if (event.equals(expected)) {
       turn.remove();
       passed.add(event);
@@ -78,20 +121,28 @@ final class Comparison implements Script {
         passed.remove();
       }
       count++;
-    } else if (expected != null || following != null) { // else the recording was cut within its last turn
-      difference = new Difference(count, expected, event, List.copyOf(passed));
+    } else {
+      difference = difference(event);
     }
+  }
+
+  private Difference difference(@Nullable RecordedEvent actual) {
+    Placed first = requireNonNull(begin, "begin");
+    Placed expected = turn.peek();
+    return new Difference(expected == null ? last + 1 : expected.number(), expected == null ? null : expected.event(),
+        actual, List.copyOf(passed), first.number(), first.event());
   }
 
   @Override
   public @Nullable RecordedEvent next() {
-    return turn.peek();
+    Placed next = turn.peek();
+    return next == null ? null : next.event();
   }
 
   /// The difference, if the turn that was played has one: events that came too much, or too few.
   @Nullable Difference endOfTurn() {
     if (difference == null && !turn.isEmpty()) {
-      difference = new Difference(count, turn.peek(), null, List.copyOf(passed));
+      difference = difference(null);
     }
     return difference;
   }
@@ -99,6 +150,16 @@ final class Comparison implements Script {
   @Override
   public boolean keepsPayloads() {
     return tellsChecksums;
+  }
+
+  /// Ends the comparison: the tiers work on without turns.
+  void end() {
+    ended = true;
+  }
+
+  @Override
+  public boolean hasEnded() {
+    return ended;
   }
 
   boolean hasGap() {
@@ -112,7 +173,7 @@ final class Comparison implements Script {
 
   /// Time of the turn that is played.
   long nanos() {
-    RecordedEvent next = turn.peek();
+    RecordedEvent next = next();
     return next == null ? 0 : next.at();
   }
 }

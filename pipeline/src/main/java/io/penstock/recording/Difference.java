@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
 /// @param expected event of the recording; null where it has ended
 /// @param actual event that came instead; null where none came
 /// @param before events before it, oldest first
+/// @param turn number of the event with which its turn begins
+/// @param begin event with which its turn begins
 public record Difference(long number, @Nullable RecordedEvent expected, @Nullable RecordedEvent actual,
-    List<RecordedEvent> before) {
+    List<RecordedEvent> before, long turn, RecordedEvent begin) {
   public Difference {
     before = List.copyOf(before);
   }

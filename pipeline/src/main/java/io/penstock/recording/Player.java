@@ -26,6 +26,7 @@ import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
 import java.time.Duration;
@@ -34,6 +35,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -64,13 +66,33 @@ public final class Player {
   public record PlayedStoreSpec(String name, Medium medium, CacheSpace space, Durability durability,
       long capacityBlocks) {}
 
+  /// Follows a playing, on its thread.
+  public interface Follower {
+    /// Decides whether the next turn is played; the playing ends before the first turn that is not. Called between
+    /// turns.
+    ///
+    /// @param first number of its first event in the recording, from 0
+    /// @param last number of its last event
+    /// @param begin the first event
+    default boolean plays(long first, long last, RecordedEvent begin) {
+      return true;
+    }
+
+    /// Receives an event of the recording, before its turn is played.
+    default void recorded(RecordedEvent event) {}
+
+    /// Receives an event that the played tiers made. Events that the recording was cut off before are left out.
+    default void played(RecordedEvent event) {}
+  }
+
   /// How a playing ended.
   ///
   /// @param turns that were played
   /// @param events that were equal
   /// @param difference the first; null if there is none
   /// @param gap whether events are missing in the recording, which was played up to there
-  public record Outcome(long turns, long events, @Nullable Difference difference, boolean gap) {}
+  /// @param stopped whether the follower ended it
+  public record Outcome(long turns, long events, @Nullable Difference difference, boolean gap, boolean stopped) {}
 
   private final World world;
   private final Payloads payloads;
@@ -87,22 +109,43 @@ public final class Player {
       Map<Long, List<Owned>> held) {}
 
   public Player(Iterator<RecordedEvent> recording, World world, Payloads payloads) {
+    this(recording, world, payloads, new Follower() {});
+  }
+
+  public Player(Iterator<RecordedEvent> recording, World world, Payloads payloads, Follower follower) {
     this.world = requireNonNull(world, "world");
     this.payloads = requireNonNull(payloads, "payloads");
-    this.comparison = new Comparison(recording);
+    this.comparison = new Comparison(recording, requireNonNull(follower, "follower"));
     this.turns = new Turns(comparison::nanos, comparison);
   }
 
-  /// Plays to the end, or to the first difference.
+  /// Plays to the end, to the first difference, or as far as the follower wants.
   public Outcome play() {
     Difference difference = null;
-    for (RecordedEvent begin = comparison.nextTurn(); begin != null && difference == null; begin =
-        difference == null ? comparison.nextTurn() : begin) {
+    boolean wanted = true;
+    for (RecordedEvent begin = comparison.nextTurn(); begin != null; begin = comparison.nextTurn()) {
+      wanted = comparison.isWanted();
+      if (!wanted) {
+        break;
+      }
       difference = step(begin);
       played++;
+      if (difference != null) {
+        break;
+      }
     }
+    comparison.end();
     scope.close();
-    return new Outcome(played, comparison.count(), difference, comparison.hasGap());
+    return new Outcome(played, comparison.count(), difference, comparison.hasGap(), !wanted);
+  }
+
+  /// The figures of the open tiers, by their numbers. Ends the playing: what has expired ends first. For the follower,
+  /// when it ends the playing, and after [#play()].
+  public Map<Integer, TierStat> stats() {
+    comparison.end();
+    Map<Integer, TierStat> stats = new TreeMap<>();
+    tiers.forEach((number, tier) -> tier.plain().stat().subscribe(stat -> stats.put(number, stat), closed -> {}));
+    return stats;
   }
 
   private @Nullable Difference step(RecordedEvent begin) {

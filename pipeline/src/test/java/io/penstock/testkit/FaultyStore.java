@@ -14,6 +14,7 @@ import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,7 @@ public final class FaultyStore implements BlockStore {
   private volatile UnaryOperator<Mono<Void>> closes = UnaryOperator.identity();
   private volatile Consumer<BlockKey> numbers = key -> {};
   private volatile StoreHealth health = StoreHealth.GOOD;
-  private volatile Runnable watcher = () -> {};
+  private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
   private volatile TierStat.@Nullable Disk disk;
 
   /// @param store does what is not changed
@@ -62,7 +63,7 @@ public final class FaultyStore implements BlockStore {
   /// Is so from now on, and refuses what a store refuses that is so.
   public FaultyStore health(StoreHealth.State state) {
     health = state == StoreHealth.State.ACTIVE ? StoreHealth.GOOD : new StoreHealth(state, "told to be");
-    watcher.run();
+    watchers.forEach(Runnable::run);
     return this;
   }
 
@@ -89,7 +90,7 @@ public final class FaultyStore implements BlockStore {
 
   @Override
   public void watch(Runnable changed) {
-    watcher = changed;
+    watchers.add(changed);
   }
 
   /// Behaves from now on.

@@ -2,6 +2,7 @@ package io.penstock.storage.recording;
 
 import io.penstock.recording.EventCodec;
 import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.recording.RecordingFormatException;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// A recording in one file: gzip of the first line of a recording and its pages, one behind the other. For recordings
 /// that are kept, sent or shipped; a folder is for those that are written while things happen.
 ///
-/// [RecordingReader#open] reads it. It is whole or refused: gzip and each page have a checksum.
+/// [RecordingReader#open] reads it. It is whole or refused: gzip and each page have a checksum. It holds no payloads, so
+/// a recording with payloads stays in its folder.
 public final class RecordingFile {
   private static final int PAGE_BYTES = 256 << 10;
   private static final int GZIP = 0x8B1F;
@@ -36,6 +38,7 @@ public final class RecordingFile {
   /// Writes `events` to `file`, in place of a file that is there. The file is there when all of it is.
   ///
   /// @return number of events
+  /// @throws IllegalArgumentException if one of them is a payload
   public static long write(Path file, Iterator<RecordedEvent> events) {
     Path folder = file.toAbsolutePath().getParent();
     try {
@@ -65,6 +68,10 @@ public final class RecordingFile {
     ByteBuffer page = page(PAGE_BYTES);
     while (events.hasNext()) {
       RecordedEvent event = events.next();
+      if (event.kind() == Kind.PAYLOAD) {
+        throw new IllegalArgumentException("recording in one file must have no payloads (had one of event " + event
+            + ")");
+      }
       int most = EventCodec.mostBytes(event) + Page.ALIGNMENT;
       if (page.remaining() < most) {
         first += flush(page, first, count, out);

@@ -172,6 +172,18 @@ final class RecordingFileTest {
   }
 
   @Test
+  void payloads_haveNoPlaceInOneFile() {
+    List<RecordedEvent> events = List.of(new RecordedEvent(Kind.PAYLOAD, false, 0, 0, 0, new long[] {1, 0, 64, 0},
+        Blocks.keys(Blocks.smallSpace(), 1, 2), ""));
+    Path file = folder.resolve("incident.pkr");
+
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> RecordingFile.write(file, events.iterator()))
+        .withMessageStartingWith("recording in one file must have no payloads (had one of event payload tier 0");
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
   void aFileThatWasCutOrDamaged_isRefused() throws IOException {
     Path file = folder.resolve("incident.pkr");
     RecordingFile.write(file, events(5_000, 8).iterator());

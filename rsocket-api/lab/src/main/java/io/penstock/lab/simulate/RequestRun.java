@@ -148,7 +148,8 @@ final class RequestRun {
     }
     List<BlockKey> admitted = new ArrayList<>();
     answered.admitted().bits().stream().forEach(position -> admitted.add(check.key(position)));
-    Mono<Void> received = Mono.using(BlockScope::new, scope -> read(place.recorded("load", place.decoder(), answered.slices(scope))), BlockScope::close);
+    Mono<Void> received = Mono.using(BlockScope::new,
+        scope -> read(place.recorded("load", place.decoder(), answered.slices(scope))), BlockScope::close);
     return admitted.isEmpty() ? received : Mono.when(received, Mono.defer(() -> supply(admitted)));
   }
 

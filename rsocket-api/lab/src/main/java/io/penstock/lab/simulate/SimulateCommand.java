@@ -27,7 +27,8 @@ import picocli.CommandLine.Option;
       "Every invariant is checked after each step.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock simulate --seeds 1..100000", "  penstock simulate --seeds 427..427 --record seeds", "  penstock replay seeds/seed-427.pkr", ""})
+    footer = {"  penstock simulate --seeds 1..100000", "  penstock simulate --seeds 427..427 --record seeds",
+      "  penstock replay seeds/seed-427.pkr", ""})
 public final class SimulateCommand implements Callable<Integer> {
   private final Console console;
 

@@ -3,6 +3,7 @@ package io.penstock.node.cli;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /// Names values as the command line does.
 public final class Flag {
@@ -22,6 +23,16 @@ public final class Flag {
       throw refusal.matches()
           ? new IllegalArgumentException("--" + refusal.group(1).replace('.', '-') + refusal.group(2), e)
           : e;
+    }
+  }
+
+  /// Refuses an option that would otherwise be ignored without notice.
+  ///
+  /// @param value of the option; null if it was left out
+  /// @throws IllegalArgumentException if it was given
+  public static void requireLeftOut(String flag, @Nullable Object value, String when) {
+    if (value != null) {
+      throw new IllegalArgumentException(flag + " must be left out " + when + " (was " + value + ")");
     }
   }
 }

@@ -27,8 +27,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
-/// A node in this process, and decode and prefill connected to it over real sockets of the loopback interface. Every
-/// party has an event loop of its own.
+/// A node in this process, and decode and prefill connected to it over real sockets of the loopback interface. Each
+/// party has an event loop of its own, and the node one or more.
 public final class LoopbackParties implements Parties {
   private static final String HOST = "127.0.0.1";
   private static final int WAITERS = 4096;
@@ -37,13 +37,14 @@ public final class LoopbackParties implements Parties {
 
   private final NodeTiers tier;
   private final @Nullable TierRecording recording;
-  private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
+  private final LoopResources nodeLoops;
   private final ByteBudget budget;
   private @Nullable KvServer server;
   private @Nullable ConnectedParties clients;
 
-  private LoopbackParties(FlowPlan plan, NodeTiers tier, @Nullable TierRecording recording) {
+  private LoopbackParties(FlowPlan plan, NodeTiers tier, @Nullable TierRecording recording, int loops) {
     this.recording = recording;
+    this.nodeLoops = LoopResources.create("penstock-node", loops, true);
     this.tier = tier;
     this.budget = new ByteBudget("budget of node", plan.nodeBudgetBytes(), WAITERS);
   }
@@ -53,18 +54,23 @@ public final class LoopbackParties implements Parties {
   /// @param timers for time limits of the node
   public static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
       LongSupplier nanoClock) {
-    return open(plan, tiers, keys, timers, nanoClock, null);
+    return open(plan, tiers, keys, timers, nanoClock, null, 1);
   }
 
   /// @param recording of what happens to the tiers of the node; ends before they are closed. Null for none
+  /// @param loops network loops of the node, among which its connections are divided
   public static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
-      LongSupplier nanoClock, @Nullable TierRecording recording) {
+      LongSupplier nanoClock, @Nullable TierRecording recording, int loops) {
     return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop(), Sampling.none(),
-        recording).doOnError(error -> end(recording)).flatMap(tier -> {
-          LoopbackParties parties = new LoopbackParties(plan, tier, recording);
-          return parties.start(plan, keys, timers, nanoClock)
-              .onErrorResume(error -> Endings.after(error, parties.close()));
-        });
+        recording).doOnError(error -> end(recording))
+        .flatMap(tier -> on(tier, plan, keys, timers, nanoClock, recording, loops));
+  }
+
+  /// Starts a node on `tier`, which it closes, and connects both parties to it.
+  public static Mono<LoopbackParties> on(NodeTiers tier, FlowPlan plan, TraceKeys keys, Scheduler timers,
+      LongSupplier nanoClock, @Nullable TierRecording recording, int loops) {
+    LoopbackParties parties = new LoopbackParties(plan, tier, recording, loops);
+    return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
   }
 
   private static void end(@Nullable TierRecording recording) {
@@ -76,7 +82,7 @@ public final class LoopbackParties implements Parties {
   private Mono<LoopbackParties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
     KvServerOptions options = KvServerOptions.defaults().withNode("replay")
         .withLimits(Limits.defaults().withMaxSliceBytes(plan.sliceBytes()).withWindowBlocks(plan.windowBlocks()));
-    return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, budget, timers)
+    return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoops), tier, options, budget, timers)
         .doOnNext(bound -> server = bound)
         .flatMap(bound -> ConnectedParties.open("one process, loopback TCP",
             ((TcpListener) bound.listening()).endpoint(), plan, keys, nanoClock))
@@ -123,7 +129,7 @@ public final class LoopbackParties implements Parties {
         Mono.defer(() -> server == null ? Mono.empty() : server.close()),
         Mono.fromRunnable(() -> end(recording)),
         tier.close(),
-        nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
+        nodeLoops.disposeLater(QUIET, LAST_MOMENT)));
   }
 
   /// The parties that are connected to the node.

@@ -22,6 +22,8 @@ import io.penstock.node.party.Parties;
 import io.penstock.node.party.ProcessParties;
 import io.penstock.node.party.ReplayPace;
 import io.penstock.node.party.TraceKeys;
+import io.penstock.node.play.PlayFlags;
+import io.penstock.node.play.RecordingPlay;
 import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.replay.report.ReplayOutput;
 import io.penstock.node.replay.report.ReplayReport;
@@ -48,6 +50,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -57,6 +60,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -94,15 +98,30 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay conversation_trace.jsonl --report report.html",
       "  penstock replay --limit 300 --record incident",
       "  penstock replay incident",
+      "  penstock replay incident --break-at 4711",
+      "  penstock replay incident --flow lease --until 2.5s",
+      "  penstock replay incident --with-change \"policy=arc,dram=300 blocks\"",
+      "  penstock replay prefill-recording decode-recording --repeat 5",
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
   private static final int WAITERS = 4096;
+  private static final int MOST_LOOPS = 1024;
+  /// Options that a recording can be played with.
+  private static final Set<String> OF_RECORDINGS =
+      Set.of("--json", "--speed", "--until", "--flow", "--break-at", "--repeat", "--with-change");
 
   private final Console console;
 
   @Mixin
   private final TraceFlags trace = new TraceFlags();
+
+  @Parameters(index = "1..*", arity = "0..*", paramLabel = "RECORDING",
+      description = "More recordings, such as those of the other processes of a run; only beside a recording.")
+  private List<Path> more = List.of();
+
+  @Mixin
+  private final PlayFlags play = new PlayFlags();
 
   @Mixin
   private final TierFlags tiers;
@@ -122,8 +141,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private final PrefillOption prefill = new PrefillOption();
 
   @Option(names = "--speed", paramLabel = "X",
-      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default:"
-          + " ${DEFAULT-VALUE}).",
+      description = "0 as fast as demand allows, 1 in the own time of the trace or recording, 2 twice as fast"
+          + " (default: ${DEFAULT-VALUE}).",
       defaultValue = "0")
   private double speed;
 
@@ -131,6 +150,11 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
       defaultValue = "32MiB", converter = SizeOption.class)
   private long budget;
+
+  @Option(names = "--loops", paramLabel = "N",
+      description = "Network loops of the node, among which its connections are divided; for a node in this process"
+          + " (default: 1).")
+  private @Nullable Integer loops;
 
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
   private boolean processes;
@@ -175,10 +199,13 @@ public final class ReplayCommand implements Callable<Integer> {
     Path recording = trace.recording();
     if (recording != null) {
       spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
-          .filter(name -> !name.equals("--json"))
+          .filter(name -> !OF_RECORDINGS.contains(name))
           .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
-      return RecordingPlay.play(recording, console, json);
+      return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
+          json);
     }
+    play.requireNone();
+    TierFlags.requireLeftOut("RECORDING", more.isEmpty() ? null : more.getFirst(), "beside a trace");
     requireTogether();
     TraceLayout layout = Flag.named(() -> connect == null ? TraceLayout.of(spec) : TraceLayout.ofNode(spec));
     double rate = prefill.rate();
@@ -210,6 +237,7 @@ public final class ReplayCommand implements Callable<Integer> {
     concurrency = 1;
     TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with a model of several KV groups");
     TierFlags.requireLeftOut("--record", record, "with a model of several KV groups");
+    TierFlags.requireLeftOut("--loops", loops, "with a model of several KV groups");
     List<NodeConfig> groups = layout.groups(size.blockTokens());
     FlowPlan plan = Flag.named(() -> FlowPlan.of(Payload.ofGroup(groups.getFirst().space(), scale), budget, 1));
     TierPlan kept = tiers.ofGroups(plan.space(), size, groups.size()).withWaiters(WAITERS);
@@ -285,7 +313,8 @@ public final class ReplayCommand implements Callable<Integer> {
       return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
     }
     TierRecording recording = record == null ? null : TierRecording.begin(record);
-    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime, recording)
+    return LoopbackParties
+        .open(plan, kept, keys(plan, false), driver, System::nanoTime, recording, loops == null ? 1 : loops)
         .map(parties -> parties);
   }
 
@@ -327,6 +356,11 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     if (connect != null || processes) {
       TierFlags.requireLeftOut("--record", record, "with --connect and --processes, for only a node here is recorded");
+    }
+    if (connect != null || processes) {
+      TierFlags.requireLeftOut("--loops", loops, "with --connect and --processes, for only a node here has them");
+    } else if (loops != null && (loops < 1 || loops > MOST_LOOPS)) {
+      throw new IllegalArgumentException("--loops must be in [1, %d] (was %d)".formatted(MOST_LOOPS, loops));
     }
     trace.requireTogether();
     if (!processes) {

@@ -3,6 +3,7 @@ package io.penstock.node.replay;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.NodeSettings;
@@ -200,9 +201,7 @@ final class TierFlags implements AutoCloseable {
   }
 
   static void requireLeftOut(String flag, @Nullable Object value, String when) {
-    if (value != null) {
-      throw new IllegalArgumentException(flag + " must be left out " + when + " (was " + value + ")");
-    }
+    Flag.requireLeftOut(flag, value, when);
   }
 
   private Capacity hbm(ModelSize size) {

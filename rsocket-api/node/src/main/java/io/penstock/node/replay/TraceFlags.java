@@ -1,12 +1,12 @@
 package io.penstock.node.replay;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.play.RecordingPlay;
 import io.penstock.node.text.Plural;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceReading;
 import io.penstock.node.trace.TraceSource;
-import io.penstock.storage.recording.RecordingReader;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -45,9 +45,9 @@ public final class TraceFlags {
     }
   }
 
-  /// The folder of a recording, which is told by its content; null if the requests are those of a trace.
+  /// The place of a recording or of several, which is told by its content; null if the requests are those of a trace.
   @Nullable Path recording() {
-    return trace != null && RecordingReader.isRecording(trace) ? trace : null;
+    return trace != null && !RecordingPlay.recordings(trace).isEmpty() ? trace : null;
   }
 
   /// Opens the trace, and says on `console` which of its lines were skipped when it is closed.

@@ -14,8 +14,20 @@ import java.util.List;
 
 /// The tiers of a recording, opened again.
 public final class PlayedTiers implements Player.World {
-  private static TierWords words(RecordedEvent opened) {
-    return Json.MAPPER.readValue(opened.text(), TierWords.class);
+  private final TierChange change;
+
+  /// The tiers as they were recorded.
+  public PlayedTiers() {
+    this(TierChange.NONE);
+  }
+
+  /// The tiers with a change, which do not play the recording, but may be given the recorded calls.
+  public PlayedTiers(TierChange change) {
+    this.change = change;
+  }
+
+  private TierWords words(RecordedEvent opened) {
+    return Json.MAPPER.readValue(opened.text(), TierWords.class).with(change);
   }
 
   @Override

@@ -12,6 +12,7 @@ import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.wire.protocol.Handshake;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /// What a recording says of a tier: enough to open it again, on stores that the recording drives.
@@ -52,6 +53,30 @@ record TierWords(String name, Handshake.Space space, long dramBlocks, long ssdBl
         stores.stream()
             .map(store -> new Store(store.name(), store.medium(), store.durability(), store.capacityBlocks()))
             .toList());
+  }
+
+  /// These words of a tier that is changed.
+  TierWords with(TierChange change) {
+    int blockBytes = cacheSpace().layout().blockBytes();
+    List<Store> changed = new ArrayList<>(stores);
+    Capacity hbm = change.hbm();
+    if (hbm != null) {
+      changed.removeIf(store -> store.medium() == Medium.DEVICE);
+      if (!hbm.isOff()) {
+        changed.addFirst(new Store("hbm", Medium.DEVICE, Durability.VOLATILE, hbm.inBlocks(blockBytes)));
+      }
+    }
+    Capacity ssd = change.ssd();
+    if (ssd != null && ssd.isOff()) {
+      changed.removeIf(store -> store.medium() == Medium.DISK);
+    } else if (ssd != null && stores.stream().noneMatch(store -> store.medium() == Medium.DISK)) {
+      changed.addLast(new Store("ssd", Medium.DISK, Durability.WRITTEN, Long.MAX_VALUE));
+    }
+    EvictionPolicy changedPolicy = change.policy();
+    Capacity dram = change.dram();
+    return new TierWords(name, space, dram == null ? dramBlocks : dram.inBlocks(blockBytes),
+        ssd == null ? ssdBlocks : ssd.inBlocks(blockBytes), mode, changedPolicy == null ? policy : changedPolicy,
+        reserveBlocks, windowBlocks, waiters, eventsKept, exact, tiering, holds, List.copyOf(changed));
   }
 
   CacheSpace cacheSpace() {

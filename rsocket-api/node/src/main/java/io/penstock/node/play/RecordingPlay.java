@@ -1,0 +1,237 @@
+package io.penstock.node.play;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.DataException;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Progress;
+import io.penstock.node.play.RunDigest.Sums;
+import io.penstock.node.text.Plural;
+import io.penstock.node.tiers.TierChange;
+import io.penstock.storage.recording.RecordingReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// `penstock replay RECORDING…`: plays recordings, and says whether all that happened happened again.
+public final class RecordingPlay {
+  /// A recording with more bytes gets a progress.
+  private static final long LONG_BYTES = 8L << 20;
+
+  private final Console console;
+  private final boolean json;
+
+  /// Several recordings that were played.
+  ///
+  /// @param sha256 of the runs, in the order of the recordings
+  /// @param equal whether each of them was equal
+  record Whole(String sha256, boolean equal, List<PlayReport> recordings) {}
+
+  /// Several runs of a recording.
+  ///
+  /// @param equal whether all runs were equal to the recording, and so to each other
+  /// @param runs the SHA-256 of each run
+  /// @param last the report of the last run
+  record Repeated(boolean equal, List<String> runs, PlayReport last) {}
+
+  private RecordingPlay(Console console, boolean json) {
+    this.console = console;
+    this.json = json;
+  }
+
+  /// The recordings in `place`: itself, or its sub-folders, in the order of their names; none if it is no recording.
+  public static List<Path> recordings(Path place) {
+    if (RecordingReader.isRecording(place)) {
+      return List.of(place);
+    } else if (!Files.isDirectory(place)) {
+      return List.of();
+    }
+    try (Stream<Path> inside = Files.list(place)) {
+      return inside.filter(RecordingReader::isRecording).sorted().toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// Plays the recordings of `places`.
+  ///
+  /// @param speed 0 for virtual time, 1 for the recorded time
+  /// @return the exit code of the command
+  public static int play(List<Path> places, PlayFlags flags, double speed, Console console, boolean json) {
+    PlayPlan plan = flags.plan(speed);
+    TierChange change = flags.change();
+    List<Path> all = new ArrayList<>();
+    for (Path place : places) {
+      List<Path> more = recordings(place);
+      if (more.isEmpty()) {
+        throw new DataException("%s must be a recording, or a folder of recordings (is none)".formatted(place));
+      }
+      all.addAll(more);
+    }
+    RecordingPlay play = new RecordingPlay(console, json);
+    return change == null ? play.play(all, plan) : play.change(all, change);
+  }
+
+  private int play(List<Path> recordings, PlayPlan plan) {
+    boolean equal = true;
+    List<PlayReport> reports = new ArrayList<>();
+    for (Path recording : recordings) {
+      List<String> runs = new ArrayList<>();
+      PlayReport report = null;
+      for (int i = 0; i < plan.times(); i++) {
+        report = run(recording, plan);
+        runs.add(report.played().sha256());
+        equal &= report.isEqual() && runs.getFirst().equals(runs.getLast());
+      }
+      reports.add(requireNonNull(report));
+      if (plan.times() > 1 && json) {
+        console.json(new Repeated(report.isEqual() && Set.copyOf(runs).size() == 1, runs, report));
+      } else if (!json) {
+        show(report, runs);
+      }
+    }
+    if (recordings.size() == 1) {
+      if (json && plan.times() == 1) {
+        console.json(reports.getFirst());
+      }
+    } else {
+      Whole whole = new Whole(RunDigest.of(reports.stream().map(report -> report.played().sha256()).toList()), equal,
+          reports);
+      if (json) {
+        console.json(whole);
+      } else {
+        console.print("%s: %s; SHA-256 %s".formatted(Plural.of(reports.size(), "recording"),
+            equal ? "all equal to what was recorded" : "DIFFERENT", whole.sha256()));
+      }
+    }
+    return equal ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private PlayReport run(Path recording, PlayPlan plan) {
+    PlayReport report;
+    if (bytes(recording) < LONG_BYTES) {
+      report = new PlayedRun(recording, plan, new SystemClock(), events -> {}).play();
+    } else {
+      long all = count(recording);
+      try (Progress progress = Progress.of(console, "replay", "events")) {
+        LongConsumer shown = events -> progress.at(events, all);
+        report = new PlayedRun(recording, plan, new SystemClock(), shown).play();
+      }
+    }
+    if (report.turns() == 0 && report.stop() == null) {
+      throw new DataException("recording %s must have its beginning (is missing)".formatted(recording));
+    }
+    return report;
+  }
+
+  private static long bytes(Path recording) {
+    try (Stream<Path> files = Files.walk(recording)) {
+      long bytes = 0;
+      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        bytes += Files.size(file);
+      }
+      return bytes;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static long count(Path recording) {
+    long events = 0;
+    try (RecordingReader reader = RecordingReader.open(recording)) {
+      for (; reader.hasNext(); events++) {
+        reader.next();
+      }
+    }
+    return events;
+  }
+
+  private void show(PlayReport report, List<String> runs) {
+    console.print("recording %s: %,d turns, %,d events, %,d flows played".formatted(report.recording(), report.turns(),
+        report.events(), report.flows()));
+    console.print(report.payloads()
+        ? "bytes of blocks are compared, too"
+        : "bytes of blocks were not recorded: they are made from the keys");
+    if (report.gap()) {
+      console.print("events are missing from there on, as the disk did not keep up when it was recorded");
+    }
+    PlayReport.Stop stop = report.stop();
+    if (stop != null) {
+      console.print("stopped before event %d, %s after the first: %s".formatted(stop.event(),
+          PlayText.seconds(stop.nanos()), stop.begin().line()));
+    }
+    PlayReport.Flow flow = report.flow();
+    if (flow != null) {
+      flow.events().forEach(event -> console.print("  %d  %s".formatted(event.number(), event.line())));
+      console.print("flow %s: %s; SHA-256 of its events %s".formatted(flow.name(),
+          flow.isEqual() ? "equal to what was recorded" : "DIFFERENT", flow.recorded()));
+    }
+    report.state().forEach(state -> console.print(TierWatch.text(state)));
+    report.broken().forEach(broken -> console.print("BROKEN: rule %s%s: %s".formatted(broken.rule(),
+        broken.event() == null ? "" : " at event " + broken.event(), broken.what())));
+    DifferenceView difference = report.difference();
+    if (difference != null) {
+      difference.lines().forEach(console::print);
+      sums("recorded", report.recorded());
+      sums("played", report.played());
+    } else {
+      console.print((report.recorded().equals(report.played()) ? "equal to what was recorded" : "DIFFERENT")
+          + "; SHA-256 " + report.played().sha256());
+      sums(null, report.played());
+    }
+    if (runs.size() > 1) {
+      int kinds = new TreeSet<>(runs).size();
+      console.print(kinds == 1
+          ? "%,d runs: SHA-256 equal in all of them".formatted(runs.size())
+          : "DIFFERENT: %,d runs had %,d SHA-256s".formatted(runs.size(), kinds));
+    }
+  }
+
+  private void sums(@Nullable String whose, Sums sums) {
+    String before = whose == null ? "  " : "  %-9s".formatted(whose);
+    console.print(before + "outputs   " + sums.outputs());
+    console.print(before + "flows     " + sums.flows());
+    console.print(before + "decisions " + sums.decisions());
+  }
+
+  private int change(List<Path> recordings, TierChange change) {
+    for (Path recording : recordings) {
+      ChangeReport report = ChangedRun.compare(recording, change);
+      if (json) {
+        console.json(report);
+      } else {
+        console.print(report.text());
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  /// The clock of the process.
+  private static final class SystemClock implements PlayedRun.Clock {
+    @Override
+    public long getAsLong() {
+      return System.nanoTime();
+    }
+
+    @Override
+    public void await(long nanos) {
+      for (long left = nanos - System.nanoTime(); left > 0; left = nanos - System.nanoTime()) {
+        LockSupport.parkNanos(left);
+        if (Thread.interrupted()) {
+          Thread.currentThread().interrupt();
+          return;
+        }
+      }
+    }
+  }
+}
