@@ -8,12 +8,12 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/// Compares the links of two recordings, those of a client and of a node: what one end sent, the other received, in this
-/// order.
+/// Compares the links of two recordings, those of a client and of a node: what one end sent, the other received, in
+/// this order.
 ///
-/// The ends of a link are found by their addresses; where a recording has none, as with sockets of this host, by their
-/// first messages, in the order in which the links came up. Messages of which one recording has no trace, behind a gap
-/// or because it ended before, are counted and are no difference. All messages are held in memory.
+/// The ends of a link are found by their addresses. Sockets of this host have none: their ends are found by their first
+/// messages, in the order in which the links came up. Messages that one recording lacks, behind a gap or because it
+/// ended before, are counted and are no difference. All messages are held in memory.
 public final class LinkCheck {
   private LinkCheck() {}
 

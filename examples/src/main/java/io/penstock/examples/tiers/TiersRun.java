@@ -89,7 +89,8 @@ final class TiersRun {
     long found = present(stack);
     long besides = await(stack.stat()).blocks() - found;
     begin("putting " + BLOCKS + " blocks of " + Sizes.exact(Tiers.SPACE.layout().blockBytes()), 0);
-    List<Receipt> receipts = await(Tiers.put(stack, keys).transform(RecordOptions.flow(recording, "put")).collectList());
+    List<Receipt> receipts =
+        await(Tiers.put(stack, keys).transform(RecordOptions.flow(recording, "put")).collectList());
     steps.add(step("put " + BLOCKS, stack));
     begin("reading the first " + window.size() + " from the disk", BLOCKS);
     Reading fromDisk = read(stack, window);

@@ -26,8 +26,8 @@ public final class RecordOptions {
   private @Nullable Duration age;
 
   @Option(names = "--record-full", paramLabel = "drop|wait",
-      description = "With --record: what happens when its disk does not keep up. Events are left out and counted, or the"
-          + " command waits (default: drop).")
+      description = "With --record: what happens when its disk does not keep up. Events are left out and counted, or"
+          + " the command waits (default: drop).")
   private @Nullable WhenFull full;
 
   /// Begins the recording that the options ask for.
