@@ -309,7 +309,8 @@ public final class RecordedEvent {
     /// A timer ran; text: what it is for.
     TIMER,
     /// A link came up, went down, or carried a message; numbers: link, 0 up, 1 down, 2 sent, 3 received, sequence of
-    /// the message in its direction; text: the peer or the message.
+    /// the message in its direction; of a message also its stream, bytes and demand; text: the peer and the own
+    /// address, the reason of the end, or the type of the message and its route.
     LINK,
     /// A check found an invariant broken; text: which one, and how.
     BROKEN,

@@ -76,6 +76,15 @@ public final class Recorder {
     add(RecordedEvent.of(Kind.BROKEN, 0).with(what));
   }
 
+  /// Records that a link came up.
+  ///
+  /// @param peer address of its other end
+  /// @param local address of this end; empty if it is unknown
+  /// @return records what happens on the link
+  public RecordedLink link(String peer, String local) {
+    return new RecordedLink(turns, peer, local);
+  }
+
   private void add(RecordedEvent signal) {
     turns.signal(signal);
   }

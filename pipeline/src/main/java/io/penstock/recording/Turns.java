@@ -24,6 +24,7 @@ public final class Turns {
   private final Script script;
   private final PayloadKeeper payloads;
   private final AtomicLong namedFlows = new AtomicLong();
+  private final AtomicLong links = new AtomicLong();
   // Used in turns
   private long now;
   private long flows;
@@ -156,6 +157,11 @@ public final class Turns {
   /// Records a signal, as a turn of its own or within that of this thread.
   void signal(RecordedEvent signal) {
     run(() -> signal, () -> {});
+  }
+
+  /// Number of the next link, from 1.
+  long newLink() {
+    return links.incrementAndGet();
   }
 
   /// Number of the next named flow, negative: those of tiers are positive.

@@ -2,12 +2,16 @@ package io.penstock.examples.engine;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.option.RecordOptions;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.wire.PenstockNode;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import reactor.core.publisher.Mono;
 
 /// `penstock example engine`.
@@ -22,6 +26,9 @@ public final class EngineCommand implements Callable<Integer> {
 
   private final Console console;
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   public EngineCommand(Console console) {
     this.console = console;
   }
@@ -30,17 +37,22 @@ public final class EngineCommand implements Callable<Integer> {
   public Integer call() {
     ToyEngine engine = new ToyEngine(SEED);
     int[] prompt = new Random(SEED).ints(PROMPT_TOKENS, 0, 90).toArray();
-    return Mono.usingWhen(PenstockNode.start(EngineCache.space(engine), 1_000),
-        node -> Mono.usingWhen(EngineCache.connect(node.address(), engine), cache -> shared(engine, cache, prompt),
-            cache -> cache.client().close()),
-        PenstockNode::close).blockOptional(PATIENCE).orElseThrow();
+    try (TierRecording recording = record.begin("")) {
+      return Mono.usingWhen(PenstockNode.start(EngineCache.space(engine), 1_000),
+          node -> Mono.usingWhen(EngineCache.connect(node.address(), engine),
+              cache -> shared(engine, cache, prompt, recording), cache -> cache.client().close()),
+          PenstockNode::close).blockOptional(PATIENCE).orElseThrow();
+    }
   }
 
-  private Mono<Integer> shared(ToyEngine engine, EngineCache cache, int[] prompt) {
+  private Mono<Integer> shared(ToyEngine engine, EngineCache cache, int[] prompt, @Nullable TierRecording recording) {
     ToyEngine.Session first = engine.session();
     int[] answer = first.answer(first.forward(prompt, 0), PROMPT_TOKENS, ANSWER_TOKENS);
     ToyEngine.Session second = engine.session();
-    return cache.offload(first, prompt).then(cache.load(second, prompt)).map(loaded -> {
+    Mono<Long> offload =
+        Mono.from(RecordOptions.<Long>flow(recording, "offload").apply(cache.offload(first, prompt)));
+    Mono<Integer> load = Mono.from(RecordOptions.<Integer>flow(recording, "load").apply(cache.load(second, prompt)));
+    return offload.then(load).map(loaded -> {
       int next = second.forward(Arrays.copyOfRange(prompt, loaded, PROMPT_TOKENS), loaded);
       int prefill = second.computed();
       boolean same = Arrays.equals(answer, second.answer(next, PROMPT_TOKENS, ANSWER_TOKENS));

@@ -7,6 +7,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SliceShape;
@@ -26,7 +27,9 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.TierListener;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.IntStream;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -104,13 +107,17 @@ final class Tiers {
 
   /// Reads the blocks of `keys` that are there, layer 0 of a window first, each slice as soon as its bytes are up, and
   /// compares them.
-  static Mono<Reading> read(BlockTier tier, List<BlockKey> keys) {
+  ///
+  /// @param recorded what the slices pass through, such as a recorder
+  static Mono<Reading> read(BlockTier tier, List<BlockKey> keys,
+      Function<Publisher<LayerSlice>, Publisher<LayerSlice>> recorded) {
     return Mono.using(BlockScope::new, scope -> {
       SliceReader reader = new SliceReader(SPACE.layout());
       return tier.lease(keys, OnMiss.SKIP, scope)
           .flatMapMany(lease -> lease.slicedWindows(SLICES, scope))
           .index()
           .concatMap(window -> window.getT2().slices(window.getT1().intValue()), 1)
+          .transform(recorded)
           .doOnNext(reader::take)
           .then(Mono.fromSupplier(reader::reading));
     }, BlockScope::close);

@@ -5,6 +5,8 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.RecordOptions;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
@@ -12,6 +14,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -45,6 +48,9 @@ public final class TiersCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Prints all figures as JSON.")
   private boolean json;
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   public TiersCommand(Console console) {
     this.console = console;
   }
@@ -77,8 +83,9 @@ public final class TiersCommand implements Callable<Integer> {
   }
 
   private TiersReport run(TiersOptions options, Scheduler timers) {
-    try (Progress progress = Progress.of(console, "tiers", "blocks")) {
-      return new TiersRun(options, timers, progress).run();
+    try (TierRecording recording = record.begin("");
+        Progress progress = Progress.of(console, "tiers", "blocks")) {
+      return new TiersRun(options, timers, progress, recording).run();
     }
   }
 }

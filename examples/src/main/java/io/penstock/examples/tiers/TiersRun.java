@@ -9,7 +9,9 @@ import io.penstock.examples.tiers.TiersReport.First;
 import io.penstock.examples.tiers.TiersReport.Second;
 import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Progress;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.text.Sizes;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.Medium;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -41,11 +44,14 @@ final class TiersRun {
   private final List<BlockKey> keys;
   private final List<BlockKey> window;
   private final List<BlockKey> others;
+  private final @Nullable TierRecording recording;
   private long leakedBlocks;
   private int done;
 
   /// @param progress receives the blocks that were put and read
-  TiersRun(TiersOptions options, Scheduler timers, Progress progress) {
+  /// @param recording of the flows of blocks; null for none
+  TiersRun(TiersOptions options, Scheduler timers, Progress progress, @Nullable TierRecording recording) {
+    this.recording = recording;
     this.progress = progress;
     this.options = options;
     this.timers = timers;
@@ -83,16 +89,17 @@ final class TiersRun {
     long found = present(stack);
     long besides = await(stack.stat()).blocks() - found;
     begin("putting " + BLOCKS + " blocks of " + Sizes.exact(Tiers.SPACE.layout().blockBytes()), 0);
-    List<Receipt> receipts = await(Tiers.put(stack, keys).collectList());
+    List<Receipt> receipts =
+        await(Tiers.put(stack, keys).transform(RecordOptions.flow(recording, "put")).collectList());
     steps.add(step("put " + BLOCKS, stack));
     begin("reading the first " + window.size() + " from the disk", BLOCKS);
-    Reading fromDisk = await(Tiers.read(stack, window));
+    Reading fromDisk = read(stack, window);
     steps.add(step("read first " + window.size(), stack));
     begin("reading them again", window.size());
-    Reading again = await(Tiers.read(stack, window));
+    Reading again = read(stack, window);
     steps.add(step("read them again", stack));
     begin("reading the other " + others.size(), window.size());
-    Reading rest = await(Tiers.read(stack, others));
+    Reading rest = read(stack, others);
     steps.add(step("read other " + others.size(), stack));
     return new First(found, besides,
         receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
@@ -102,7 +109,7 @@ final class TiersRun {
   private Second readWhatIsLeft(TierStack stack) {
     begin("reading what is left, after the folder was opened again", others.size());
     Step opened = step("open again", stack);
-    Second second = new Second(present(stack), await(Tiers.read(stack, keys)), opened);
+    Second second = new Second(present(stack), read(stack, keys), opened);
     done += BLOCKS;
     progress.at(done, STEPS);
     return second;
@@ -139,6 +146,10 @@ final class TiersRun {
   private boolean hasFollowed(List<TierStat.Level> levels) {
     return options.mode() == StackOptions.Mode.WRITE_THROUGH // memory keeps copies of blocks of a faster level, too
         || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.storedBlocks() <= level.blocks());
+  }
+
+  private Reading read(TierStack stack, List<BlockKey> wanted) {
+    return await(Tiers.read(stack, wanted, RecordOptions.flow(recording, "read")));
   }
 
   private static <T> T await(Mono<T> mono) {

@@ -13,6 +13,7 @@ import io.penstock.node.link.NodeAddress;
 import io.penstock.node.link.NodeLink;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.LayoutPage;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SecurityOptions;
 import io.penstock.node.option.SettingOptions;
 import io.penstock.node.option.TimeOption;
@@ -20,8 +21,10 @@ import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.Topic;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Reason;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.report.RecordedConnections;
 import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.time.Duration;
@@ -83,6 +86,9 @@ abstract class ClientCommand implements Callable<Integer> {
   @Mixin
   private SecurityOptions security = new SecurityOptions();
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   ClientCommand(Console console, Dialer dialer) {
     this.console = console;
     this.dialer = dialer;
@@ -107,6 +113,13 @@ abstract class ClientCommand implements Callable<Integer> {
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
     security.requireFit(connect);
     NodeAddress to = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
+    try (TierRecording recording = record.begin("")) {
+      return run(recording == null ? to : to.heardBy(RecordedConnections.of(to.listener(), recording.recorder())),
+          config);
+    }
+  }
+
+  private int run(NodeAddress to, NodeConfig config) throws IOException {
     address = to;
     if (config.groups().size() > 1 && takesGroups()) {
       return overGroups(config.groups());

@@ -1,5 +1,6 @@
 package io.penstock.node.link;
 
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.util.Arrays;
@@ -12,14 +13,20 @@ import picocli.CommandLine.ITypeConverter;
 /// @param place where it connects first
 /// @param way `AUTO` and `UDS` switch to the node's Unix domain socket, if it is on this host
 /// @param pass credentials for the node
-public record NodeAddress(Endpoint place, Way way, NodePass pass) {
+/// @param listener receives the connections to the node
+public record NodeAddress(Endpoint place, Way way, NodePass pass, ConnectionListener listener) {
   /// Address of a node that asks for no credentials.
   NodeAddress(Endpoint place, Way way) {
-    this(place, way, NodePass.none());
+    this(place, way, NodePass.none(), ConnectionListener.noop());
   }
 
   public NodeAddress shown(NodePass other) {
-    return new NodeAddress(place, way, other);
+    return new NodeAddress(place, way, other, listener);
+  }
+
+  /// With another listener.
+  public NodeAddress heardBy(ConnectionListener other) {
+    return new NodeAddress(place, way, pass, other);
   }
 
   /// Value of `--transport`.

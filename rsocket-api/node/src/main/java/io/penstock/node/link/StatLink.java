@@ -9,7 +9,6 @@ import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.rank.RegistryClient;
-import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.time.Duration;
@@ -43,7 +42,7 @@ final class StatLink implements NodeLink {
   @Override
   public Mono<ServerStat> stat() {
     return KvClient
-        .statOf(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
+        .statOf(TcpTransport.client(address.place(), tcp, loops, address.listener()),
             WireLink.options(address).build())
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
   }
@@ -59,7 +58,7 @@ final class StatLink implements NodeLink {
   }
 
   private RegistryClient registry() {
-    return RegistryClient.of(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
+    return RegistryClient.of(TcpTransport.client(address.place(), tcp, loops, address.listener()),
         WireLink.options(address).build(), KvPeerOptions.defaults(), LiveTimers.of(Schedulers.single()),
         RandomGenerator.getDefault());
   }

@@ -21,7 +21,6 @@ import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.rank.RemoteRequests;
 import io.penstock.wire.security.Access;
-import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
@@ -67,7 +66,7 @@ final class WireLink implements NodeLink {
       TcpClientOptions there =
           address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience));
       Function<Endpoint, ClientTransport> transports =
-          place -> TcpTransport.client(place, there, loops, ConnectionListener.noop());
+          place -> TcpTransport.client(place, there, loops, address.listener());
       StreamTimes times = new StreamTimes();
       KvClientOptions options = options(address).streams(times)
           .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();

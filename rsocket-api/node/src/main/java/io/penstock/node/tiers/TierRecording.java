@@ -2,6 +2,7 @@ package io.penstock.node.tiers;
 
 import io.penstock.node.text.Json;
 import io.penstock.recording.RecordedTier;
+import io.penstock.recording.Recorder;
 import io.penstock.recording.Turns;
 import io.penstock.storage.recording.RecordingWriter;
 import io.penstock.system.LiveClock;
@@ -15,18 +16,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class TierRecording implements AutoCloseable {
   private final RecordingWriter writer;
   private final Turns turns;
+  private final Recorder recorder;
   private final AtomicInteger tiers = new AtomicInteger();
 
   private TierRecording(RecordingWriter writer) {
     this.writer = writer;
     this.turns = new Turns(LiveClock.process()::nanos, writer);
+    this.recorder = new Recorder(turns);
   }
 
   /// Begins a recording.
   ///
   /// @param folder made if it is not there; must be empty
   public static TierRecording begin(Path folder) {
-    return new TierRecording(RecordingWriter.open(folder, RecordingWriter.Options.defaults()));
+    return begin(folder, RecordingWriter.Options.defaults(), "");
+  }
+
+  /// @param configuration of the process, as JSON without secrets; empty for none
+  public static TierRecording begin(Path folder, RecordingWriter.Options options, String configuration) {
+    return new TierRecording(RecordingWriter.begin(folder, options, configuration));
+  }
+
+  /// Records the signals of flows into this recording.
+  public Recorder recorder() {
+    return recorder;
   }
 
   /// Opens a tier of `plan` that is recorded.

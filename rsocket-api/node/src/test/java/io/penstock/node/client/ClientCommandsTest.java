@@ -13,6 +13,8 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
 import io.penstock.node.setting.Setting;
+import io.penstock.recording.RecordedEvent;
+import io.penstock.storage.recording.RecordingReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -403,6 +405,36 @@ final class ClientCommandsTest {
     assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
     assertThat(run.err()).contains(message);
     assertThat(run.out()).isEmpty();
+  }
+
+  @Test
+  void record_keepsTheConnectionsAndFlowsOfACommand_withoutSecrets() throws IOException {
+    Path recording = folder.resolve("recording");
+    Path file = Files.write(folder.resolve("model.bin"), random(20 * BLOCK));
+
+    CommandLineRun put = run("put", file.toString(), "--record", recording.toString(), "--record-full", "wait");
+    CommandLineRun again = run("put", file.toString(), "--record", recording.toString());
+    CommandLineRun alone = run("match", "--trace-id", "0-15", "--record-size", "1GiB");
+
+    assertThat(put.exitCode()).as(put.err()).isZero();
+    List<String> events = new ArrayList<>();
+    List<String> flows = new ArrayList<>();
+    try (RecordingReader reader = RecordingReader.open(recording)) {
+      reader.forEachRemaining(event -> {
+        events.add(event.toString());
+        if (event.kind() == RecordedEvent.Kind.FLOW) {
+          flows.add(event.text());
+        }
+      });
+    }
+    assertThat(flows).contains("penstock.v1.put", "penstock.v1.put (asked)");
+    assertThat(events.getFirst()).startsWith("began");
+    assertThat(events.get(1)).startsWith("link").contains("127.0.0.1:" + node.port() + " from 127.0.0.1:");
+    assertThat(events.getLast()).startsWith("link tier 0 [1, 1, 0]");
+    assertThat(again.exitCode()).as("a folder that has a recording").isNotZero();
+    assertThat(again.err()).contains("recording");
+    assertThat(alone.exitCode()).isEqualTo(2);
+    assertThat(alone.err()).contains("--record-size must come with --record (was alone)");
   }
 
   private CommandLineRun run(String... arguments) {

@@ -59,8 +59,9 @@ public final class Routes {
   public static final String KEEP = PREFIX + "keep";
   /// Carries a signal of a receiving rank to a prefill rank.
   public static final String SIGNAL = PREFIX + "signal";
-  static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
+  public static final List<String> ALL =
+      List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
+          LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
 
   private Routes() {}
 

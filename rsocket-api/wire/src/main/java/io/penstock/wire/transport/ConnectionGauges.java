@@ -9,6 +9,11 @@ public interface ConnectionGauges {
   /// The other end, as far as the socket reports it.
   String peer();
 
+  /// This end, as far as the socket reports it; empty if it does not.
+  default String local() {
+    return "";
+  }
+
   /// Transport of its frames.
   default TransportKind transport() {
     return TransportKind.TCP;

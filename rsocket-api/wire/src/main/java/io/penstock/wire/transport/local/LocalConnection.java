@@ -9,6 +9,7 @@ import io.penstock.operator.Failures;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.ConnectionListener.FrameListener;
 import io.penstock.wire.transport.LoopTimers;
 import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
@@ -63,6 +64,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
   private volatile long writtenBytes;
   private volatile long readBytes;
   private @Nullable LocalConnection peer;
+  private final @Nullable FrameListener frames;
   // The rest belongs to the event loop.
   private boolean taking;
 
@@ -72,6 +74,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
     ConnectionLimits limits = setting.limits();
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
     this.inbox = new FrameInbox(loop, limits.maxFrameBytes(), this::take, this::dispose, this::fail);
+    this.frames = setting.listener().frames(this);
   }
 
   static Pair pair(Setting client, Setting server) {
@@ -206,7 +209,13 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
       from.writtenBytes = from.writtenBytes() + bytes;
       readBytes = readBytes() + bytes;
       try {
+        if (from.frames != null) {
+          from.frames.sent(frame); // on this loop, which takes all frames of that direction
+        }
         if (!queue.isEnding()) {
+          if (this.frames != null) {
+            this.frames.received(frame);
+          }
           inbox.accept(frame);
         }
       } catch (RuntimeException | Error e) {

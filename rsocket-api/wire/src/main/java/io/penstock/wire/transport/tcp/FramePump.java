@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.DuplexChannel;
+import io.penstock.wire.transport.ConnectionListener.FrameListener;
 import io.penstock.wire.transport.frame.SendQueue;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -34,6 +35,7 @@ final class FramePump {
   private final SendQueue queue;
   private final Executor loop;
   private final Consumer<Throwable> broken;
+  private final @Nullable FrameListener frames;
   private volatile long writtenBytes;
   // The rest belongs to the event loop.
   private @Nullable ChannelHandlerContext context;
@@ -48,7 +50,10 @@ final class FramePump {
 
   /// @param loop runs a task on the channel's event loop, after the one that runs there now
   /// @param broken closes the channel: a frame is lost, so nothing may follow it
-  FramePump(Channel channel, Framing framing, SendQueue queue, Executor loop, Consumer<Throwable> broken) {
+  /// @param frames sees each frame that is sent; null for none
+  FramePump(Channel channel, Framing framing, SendQueue queue, Executor loop, Consumer<Throwable> broken,
+      @Nullable FrameListener frames) {
+    this.frames = frames;
     this.channel = channel;
     this.framing = framing;
     this.queue = queue;
@@ -144,6 +149,9 @@ final class FramePump {
         return -moved;
       }
       int size = frame.readableBytes();
+      if (frames != null) {
+        frames.sent(frame);
+      }
       try {
         move(to, frame, size);
       } catch (Throwable e) { // no memory, even for so little

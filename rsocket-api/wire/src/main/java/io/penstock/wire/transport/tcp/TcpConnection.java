@@ -17,6 +17,7 @@ import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.ConnectionListener.FrameListener;
 import io.penstock.wire.transport.LoopTimers;
 import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
@@ -38,6 +39,7 @@ import java.net.SocketAddress;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -97,13 +99,22 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     this.limits = limits;
     this.listener = listener;
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
-    this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff);
-    long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
-    this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
-    this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
     this.source = SourceAddress.of(channel.remoteAddress());
     this.peer = SourceAddress.words(channel.remoteAddress());
     this.peerProcess = PeerProcess.of(channel);
+    FrameListener frames = listener.frames(this);
+    this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff, frames);
+    long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
+    this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
+    this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this,
+        frames == null ? inbox::accept : heard(frames, inbox));
+  }
+
+  private static Consumer<ByteBuf> heard(FrameListener frames, FrameInbox inbox) {
+    return frame -> {
+      frames.received(frame);
+      inbox.accept(frame);
+    };
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
@@ -246,6 +257,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   @Override
   public String peer() {
     return peer;
+  }
+
+  @Override
+  public String local() {
+    return channel.localAddress() instanceof InetSocketAddress ? SourceAddress.words(channel.localAddress()) : "";
   }
 
   @Override
