@@ -195,6 +195,14 @@ public final class BlockDraft extends Owned {
     return verified.missing() == 0;
   }
 
+  /// Checksums of its granules, also after it was sealed or closed.
+  ///
+  /// @throws IncompleteBlockException if a granule is not verified
+  public int[] granuleChecksums() {
+    requireComplete();
+    return verified.checksums().clone();
+  }
+
   /// @throws IncompleteBlockException if a granule is not verified
   public synchronized void requireComplete() {
     if (verified.missing() > 0) {

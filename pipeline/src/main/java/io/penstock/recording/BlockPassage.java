@@ -5,6 +5,7 @@ import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.LeasedBlock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /// Blocks on their way from a tier to the scope of their reader. The handles change after the turn: those of the tier's
 /// side belong to a scope of the recorded lease.
@@ -22,7 +23,7 @@ final class BlockPassage implements TurnStream.Passage<List<LeasedBlock>, List<L
   @Override
   public List<LeasedBlock> sent(long flow, List<LeasedBlock> blocks) {
     turns.add(RecordedEvent.of(Kind.BLOCK_LIST, flow).ofTier(tier)
-        .with(blocks.stream().mapToLong(LeasedBlock::position).toArray())
+        .with(numbers(blocks))
         .with(blocks.stream().map(each -> each.block().key()).toList()));
     List<LeasedBlock> own = new ArrayList<>(blocks.size());
     for (LeasedBlock leased : blocks) {
@@ -30,6 +31,13 @@ final class BlockPassage implements TurnStream.Passage<List<LeasedBlock>, List<L
       leased.block().close();
     }
     return own;
+  }
+
+  private long[] numbers(List<LeasedBlock> blocks) {
+    LongStream positions = blocks.stream().mapToLong(LeasedBlock::position);
+    return (turns.tellsChecksums()
+        ? LongStream.concat(positions, blocks.stream().mapToLong(each -> PayloadKeeper.checksum(each.block())))
+        : positions).toArray();
   }
 
   @Override

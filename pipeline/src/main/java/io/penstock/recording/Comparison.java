@@ -20,6 +20,7 @@ final class Comparison implements Script {
   private long count;
   private @Nullable Difference difference;
   private boolean gap;
+  private boolean tellsChecksums;
 
   Comparison(Iterator<RecordedEvent> recording) {
     this.recording = recording;
@@ -38,6 +39,7 @@ final class Comparison implements Script {
     }
     turn.add(begin);
     following = null;
+    tellsChecksums |= begin.kind() == Kind.OPENED && begin.size() > 0 && begin.number(0) == 1;
     while (recording.hasNext()) {
       RecordedEvent event = recording.next();
       if (event.kind() == Kind.GAP) { // what is there of the turn may not be all
@@ -92,6 +94,11 @@ final class Comparison implements Script {
       difference = new Difference(count, turn.peek(), null, List.copyOf(passed));
     }
     return difference;
+  }
+
+  @Override
+  public boolean keepsPayloads() {
+    return tellsChecksums;
   }
 
   boolean hasGap() {

@@ -10,14 +10,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// The bytes of an event: kind, flags, time (8 bytes, if a turn begins), tier, flow, numbers, space and hashes of its
-/// keys, text. Numbers are in groups of seven bits, the lowest first, with their sign in the lowest bit.
+/// keys, text, and the bytes of a payload that was kept. Numbers are in groups of seven bits, the lowest first, with
+/// their sign in the lowest bit.
 public final class EventCodec {
   private static final Kind[] KINDS = Kind.values();
   private static final int BEGINS = 1;
   private static final int HAS_KEYS = 2;
   private static final int HAS_TEXT = 4;
+  private static final int HAS_BYTES = 8;
+  private static final int FLAGS_AT = 1;
   /// Bytes of the longest number.
   private static final int MOST_NUMBER = 10;
+
+  /// Most bytes that an event of kind `PAYLOAD` takes, without those of its block.
+  public static final int MOST_PAYLOAD_HEAD = 2 + 9 * MOST_NUMBER + SpaceId.BYTES + BlockHash.BYTES;
+  /// Place of the number of bytes in an event of kind `PAYLOAD`.
+  private static final int PAYLOAD_BYTES = 2;
 
   private EventCodec() {}
 
@@ -54,6 +62,28 @@ public final class EventCodec {
     }
   }
 
+  /// Writes the event of a payload at the position of `to`, which moves on to where its `bytes` belong.
+  public static void write(Script.Payload payload, int bytes, ByteBuffer to) {
+    to.put((byte) Kind.PAYLOAD.ordinal());
+    to.put((byte) (HAS_KEYS | HAS_BYTES));
+    number(0, to); // tier
+    number(0, to); // flow
+    number(4, to);
+    number(payload.checksum(), to);
+    number(payload.first(), to);
+    number(bytes, to);
+    number(payload.stored() ? 1 : 0, to);
+    number(1, to);
+    payload.key().space().write(to);
+    payload.key().hash().write(to);
+  }
+
+  /// Number of bytes of a block that follow the event `read`, which began at `start`; they lie before the position
+  /// after it.
+  public static int bytesOf(RecordedEvent read, ByteBuffer from, int start) {
+    return (from.get(start + FLAGS_AT) & HAS_BYTES) == 0 ? 0 : Math.toIntExact(read.number(PAYLOAD_BYTES));
+  }
+
   private static void number(long value, ByteBuffer to) {
     long left = (value << 1) ^ (value >> 63);
     while ((left & ~0x7FL) != 0) {
@@ -63,7 +93,7 @@ public final class EventCodec {
     to.put((byte) left);
   }
 
-  /// Reads an event at the position of `from`, which moves on.
+  /// Reads an event at the position of `from`, which moves on, also over the bytes of a payload.
   ///
   /// @throws RecordingFormatException if the bytes are no event
   public static RecordedEvent read(ByteBuffer from) {
@@ -94,6 +124,13 @@ public final class EventCodec {
       byte[] bytes = new byte[count("text", from, 1)];
       from.get(bytes);
       text = new String(bytes, StandardCharsets.UTF_8);
+    }
+    if ((flags & HAS_BYTES) != 0) {
+      long bytes = numbers.length > PAYLOAD_BYTES ? numbers[PAYLOAD_BYTES] : -1;
+      if (bytes < 0 || bytes > from.remaining()) {
+        throw new RecordingFormatException("payload", "within the bytes left", bytes);
+      }
+      from.position(from.position() + (int) bytes);
     }
     return new RecordedEvent(KINDS[kind], begins, at, tier, flow, numbers, keys, text);
   }

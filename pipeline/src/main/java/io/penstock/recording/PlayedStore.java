@@ -34,6 +34,8 @@ final class PlayedStore implements BlockStore {
   private final Map<Long, Sinks.Empty<Void>> rooms = new HashMap<>();
   private long operations;
   private int numbers;
+  /// Checksums of the blocks that have a number, where they are known.
+  private final Map<Integer, Long> checksums = new HashMap<>();
   private StoreHealth health = StoreHealth.GOOD;
   private Runnable changed = () -> {};
   private Evictor evictor = blocks -> 0;
@@ -120,18 +122,19 @@ final class PlayedStore implements BlockStore {
 
   @Override
   public Mono<List<StoredBlock>> put(List<Block> blocks) {
-    List<BlockKey> keys = blocks.stream().map(Block::key).toList();
+    List<Played> kept = blocks.stream().map(block -> new Played(block.key(),
+        turns.tellsChecksums() ? PayloadKeeper.checksum(block) : Payloads.UNKNOWN)).toList();
     return Mono.create(sink -> begin(ending(sink, () -> {
-      List<StoredBlock> stored = new ArrayList<>(keys.size());
-      keys.forEach(key -> stored.add(new Played(key)));
-      sink.success(stored);
+      sink.success(new ArrayList<>(kept));
     })));
   }
 
   @Override
   public Mono<Void> read(List<? extends StoredBlock> blocks, List<BlockDraft> drafts, GranuleRange range) {
     return Mono.create(sink -> begin(ending(sink, () -> {
-      drafts.forEach(draft -> payloads.fill(draft, range));
+      for (int i = 0; i < drafts.size(); i++) {
+        payloads.fill(drafts.get(i), range, ((Played) blocks.get(i)).checksum);
+      }
       sink.success();
     })));
   }
@@ -155,7 +158,7 @@ final class PlayedStore implements BlockStore {
     while (turns.nextIs(Kind.RECOVERED, number)) {
       RecordedEvent next = requireNonNull(turns.next());
       switch ((int) next.number(1)) {
-        case 0 -> to.stored(new Played(next.key()));
+        case 0 -> to.stored(new Played(next.key(), Payloads.UNKNOWN));
         case 1 -> to.numbered(next.key(), numbers++);
         default -> to.damaged(next.key());
       }
@@ -178,12 +181,16 @@ final class PlayedStore implements BlockStore {
       return NO_NUMBER;
     }
     block.close();
+    if (((Played) block).checksum != Payloads.UNKNOWN) {
+      checksums.put(numbers, ((Played) block).checksum);
+    }
     return numbers++;
   }
 
   @Override
   public StoredBlock fromNumber(BlockKey key, int given) {
-    return new Played(key);
+    Long checksum = checksums.remove(given);
+    return new Played(key, checksum == null ? Payloads.UNKNOWN : checksum);
   }
 
   @Override
@@ -247,8 +254,12 @@ final class PlayedStore implements BlockStore {
 
   /// A block that a played store holds.
   private static final class Played extends StoredBlock {
-    Played(BlockKey key) {
+    private final long checksum;
+
+    /// @param checksum of the block, [Payloads#UNKNOWN] if an earlier process wrote it
+    Played(BlockKey key, long checksum) {
       super(key);
+      this.checksum = checksum;
     }
 
     @Override

@@ -263,13 +263,15 @@ public final class Player {
   }
 
   private void commit(RecordedEvent begin) {
+    int count = comparison.keepsPayloads() ? (begin.size() - 1) / 2 : begin.size() - 1;
     Reservation reservation = (Reservation) requireNonNull(handles.get(begin.number(0)), "reservation");
-    List<BlockDraft> drafts = new ArrayList<>(begin.size() - 1);
-    for (int i = 1; i < begin.size(); i++) {
+    List<BlockDraft> drafts = new ArrayList<>(count);
+    for (int i = 1; i <= count; i++) {
       long place = begin.number(i);
       BlockDraft draft = reservation.drafts().get(Math.toIntExact(place < 0 ? -1 - place : place));
       if (place >= 0 && !draft.isClosed()) {
-        payloads.fill(draft, GranuleRange.all(draft.layout()));
+        payloads.fill(draft, GranuleRange.all(draft.layout()),
+            comparison.keepsPayloads() ? begin.number(count + i) : Payloads.UNKNOWN);
       }
       drafts.add(draft);
     }

@@ -48,6 +48,16 @@ public final class RecordedEvent {
     return new RecordedEvent(kind, false, 0, 0, flow, NONE, List.of(), "");
   }
 
+  /// The first event of a recording.
+  ///
+  /// @param wallMillis time of the wall clock, in milliseconds since 1970
+  /// @param reason why the recording was made; empty for none
+  /// @param configuration of the process, as JSON; empty for none. It must hold no secret.
+  public static RecordedEvent began(long wallMillis, String reason, String configuration) {
+    return new RecordedEvent(Kind.BEGAN, true, 0, 0, 0, new long[] {wallMillis}, List.of(),
+        BeganWords.of(reason, configuration));
+  }
+
   /// Events were left out.
   public static RecordedEvent gap(long events) {
     return of(Kind.GAP, 0).with(events);
@@ -163,7 +173,7 @@ public final class RecordedEvent {
 
   /// What happened. Those above [#HELD] may begin a turn.
   public enum Kind {
-    /// A tier was opened; text: the words that describe it.
+    /// A tier was opened; numbers: 1 if checksums of bytes are told, else none; text: the words that describe it.
     OPENED,
     /// Keys were asked for; numbers: what to do about misses.
     LEASE,
@@ -185,7 +195,8 @@ public final class RecordedEvent {
     CLOSE,
     /// Room was asked for; numbers: pin, its life, upserts; text: group.
     RESERVE,
-    /// Drafts were committed; numbers: for each its place in the reservation, negative (−1 − place) if incomplete.
+    /// Drafts were committed; numbers: flow of the reservation, for each its place there, negative (−1 − place) if
+    /// incomplete; then, if checksums are told, the checksum of each, −1 if incomplete.
     COMMIT,
     /// Keys were removed.
     REMOVE,
@@ -243,9 +254,10 @@ public final class RecordedEvent {
     LEASED,
     /// A window goes to its reader; numbers: its own flow, positions.
     WINDOW,
-    /// A slice goes to its reader; numbers: window, remaining, first granule, granules, first row, blocks.
+    /// A slice goes to its reader; numbers: window, remaining, first granule, granules, first row, blocks; then, if
+    /// checksums are told, for each block that of the checksums of these granules, −1 while it is not known.
     SLICE,
-    /// Blocks go to their reader; numbers: positions.
+    /// Blocks go to their reader; numbers: positions; then, if checksums are told, that of each block.
     BLOCK_LIST,
     /// Room was granted; numbers: slots of the drafts; keys: of the drafts.
     RESERVED,
@@ -299,7 +311,10 @@ public final class RecordedEvent {
     /// the message in its direction; text: the peer or the message.
     LINK,
     /// A check found an invariant broken; text: which one, and how.
-    BROKEN;
+    BROKEN,
+    /// Bytes of a block were kept; numbers: checksum of the block, first byte, bytes, 1 if they were read from a store;
+    /// keys: its own. The bytes follow in the file.
+    PAYLOAD;
 
     /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
     /// one, and no tier is told of it.

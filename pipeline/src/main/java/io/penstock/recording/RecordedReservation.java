@@ -50,21 +50,27 @@ final class RecordedReservation extends Reservation {
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
     List<BlockDraft> drafts = List.copyOf(complete);
-    return TurnStream.answer(turns, tier,
+    Mono<List<Receipt>> receipts = TurnStream.answer(turns, tier,
         commit -> RecordedEvent.of(Kind.COMMIT, commit).with(places(drafts)),
-        () -> reservation.commit(drafts), (fact, receipts) -> fact.with(promises(receipts))
-            .with(receipts.stream().map(Receipt::key).toList()),
+        () -> reservation.commit(drafts), (fact, answer) -> fact.with(promises(answer))
+            .with(answer.stream().map(Receipt::key).toList()),
         Kind.RECEIPTS);
+    return turns.payloads().keeps() ? turns.payloads().committed(drafts).then(receipts) : receipts;
   }
 
-  /// The flow of this reservation, then the places of `complete`.
+  /// The flow of this reservation, then the places of `complete`, and their checksums if those are told.
   private long[] places(List<BlockDraft> complete) {
     List<BlockDraft> all = reservation.drafts();
-    long[] places = new long[1 + complete.size()];
+    int size = complete.size();
+    long[] places = new long[1 + (turns.tellsChecksums() ? 2 * size : size)];
     places[0] = flow;
-    for (int i = 0; i < complete.size(); i++) {
-      int place = all.indexOf(complete.get(i));
-      places[1 + i] = complete.get(i).isComplete() ? place : -1 - place;
+    for (int i = 0; i < size; i++) {
+      BlockDraft draft = complete.get(i);
+      int place = all.indexOf(draft);
+      places[1 + i] = draft.isComplete() ? place : -1 - place;
+      if (places.length > 1 + size) {
+        places[1 + size + i] = places[1 + i] < 0 ? Payloads.UNKNOWN : PayloadKeeper.checksum(draft.granuleChecksums());
+      }
     }
     return places;
   }

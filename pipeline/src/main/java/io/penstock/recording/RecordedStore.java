@@ -141,7 +141,16 @@ final class RecordedStore implements BlockStore {
       turns.add(RecordedEvent.of(Kind.STORE_READ, 0).ofTier(tier)
           .with(number, operation, range.first(), range.count())
           .with(blocks.stream().map(StoredBlock::key).toList()));
-      store.read(blocks, drafts, range).subscribe(new Ending<>(operation, Operators.toCoreSubscriber(reader)));
+      store.read(blocks, drafts, range).subscribe(new Ending<>(operation, Operators.toCoreSubscriber(reader)) {
+        @Override
+        public void onComplete() {
+          if (turns.payloads().keeps()) {
+            turns.payloads().read(drafts, range, super::onComplete);
+          } else {
+            super.onComplete();
+          }
+        }
+      });
     });
   }
 
@@ -199,7 +208,7 @@ final class RecordedStore implements BlockStore {
   }
 
   /// The end of an operation, as a turn.
-  private final class Ending<T> implements CoreSubscriber<T> {
+  private class Ending<T> implements CoreSubscriber<T> {
     private final long operation;
     private final CoreSubscriber<? super T> tierSide;
     private @Nullable T value;

@@ -73,9 +73,8 @@ public final class RecordedTier extends ForwardingTier {
     for (BlockStore store : stores) {
       recorded.add(new RecordedStore(turns, number, recorded.size(), store));
     }
-    RecordedEvent opened =
-        RecordedEvent.of(Kind.OPENED, 0).ofTier(number).with(words);
-    BlockTier tier = turns.call(() -> opened,
+    RecordedEvent opened = RecordedEvent.of(Kind.OPENED, 0).ofTier(number).with(words);
+    BlockTier tier = turns.call(() -> turns.tellsChecksums() ? opened.with(1) : opened,
         () -> opening.open(new RecordedInputs(turns, number, inputs), List.copyOf(recorded)));
     return new RecordedTier(tier, turns, number);
   }
@@ -183,7 +182,7 @@ public final class RecordedTier extends ForwardingTier {
 
   @Override
   public Mono<Void> close() {
-    return TurnStream.mono(turns, number, flow -> event(Kind.SHUT, flow), tier::close, (flow, nothing) -> nothing);
+    return TurnStream.end(turns, number, flow -> event(Kind.SHUT, flow), tier::close);
   }
 
   /// Bits of presences as numbers: for each its words, with the number of words before them.

@@ -2,6 +2,7 @@ package io.penstock.recording;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
@@ -11,6 +12,8 @@ import reactor.core.publisher.Mono;
 
 /// A window of a tier that is recorded: its slices, its blocks and its close are turns.
 final class RecordedWindow extends LeasedWindow {
+  private static final int SLICE_NUMBERS = 6;
+
   private final Turns turns;
   private final int tier;
   private final long flow;
@@ -39,9 +42,7 @@ final class RecordedWindow extends LeasedWindow {
         () -> window.slices(number), new TurnStream.Passage<>() {
           @Override
           public LayerSlice sent(long slices, LayerSlice slice) {
-            turns.add(RecordedEvent.of(Kind.SLICE, slices).ofTier(tier).with(slice.place().window(),
-                slice.place().remaining(), slice.range().first(), slice.range().count(), slice.range().firstRow(),
-                slice.spans().size()));
+            turns.add(RecordedEvent.of(Kind.SLICE, slices).ofTier(tier).with(numbers(slice)));
             return slice;
           }
 
@@ -50,6 +51,22 @@ final class RecordedWindow extends LeasedWindow {
             slice.close();
           }
         });
+  }
+
+  private long[] numbers(LayerSlice slice) {
+    List<LayerSpan> spans = slice.spans();
+    long[] numbers = new long[SLICE_NUMBERS + (turns.tellsChecksums() ? spans.size() : 0)];
+    numbers[0] = slice.place().window();
+    numbers[1] = slice.place().remaining();
+    numbers[2] = slice.range().first();
+    numbers[3] = slice.range().count();
+    numbers[4] = slice.range().firstRow();
+    numbers[5] = spans.size();
+    for (int i = SLICE_NUMBERS; i < numbers.length; i++) {
+      LayerSpan span = spans.get(i - SLICE_NUMBERS);
+      numbers[i] = span.isOfVerifiedGranules() ? PayloadKeeper.checksum(span.granuleChecksums()) : Payloads.UNKNOWN;
+    }
+    return numbers;
   }
 
   @Override

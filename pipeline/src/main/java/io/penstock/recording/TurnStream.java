@@ -45,6 +45,8 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   private final CoreSubscriber<? super R> actual;
   private final Passage<T, R> passage;
   private final boolean single;
+  /// Whether it waits while the recording is full.
+  private final boolean waits;
   private final Queue<R> ready = new ConcurrentLinkedQueue<>();
   private final SerialLoop emission = new SerialLoop(this::emitReady, this::failed);
   // Used in turns
@@ -52,6 +54,8 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   private @Nullable Subscription upstream;
   private long flow;
   private long early;
+  /// Demand that waits for room in the recording.
+  private long withheld;
   /// Whether the tier has ended the stream.
   private boolean over;
   private @Nullable Throwable failure;
@@ -64,26 +68,38 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   private volatile boolean wanted;
   private boolean ended;
 
-  private TurnStream(Turns turns, int tier, CoreSubscriber<? super R> actual, Passage<T, R> passage, boolean single) {
+  private TurnStream(Turns turns, int tier, CoreSubscriber<? super R> actual, Passage<T, R> passage, boolean single,
+      boolean waits) {
     this.turns = turns;
     this.tier = tier;
     this.actual = actual;
     this.passage = passage;
     this.single = single;
+    this.waits = waits;
   }
 
   static <T, R> Flux<R> flux(Turns turns, int tier, LongFunction<RecordedEvent> cause,
       Supplier<? extends Publisher<T>> source, Passage<T, R> passage) {
-    return Flux.from(reader -> new TurnStream<>(turns, tier, Operators.toCoreSubscriber(reader), passage, false)
+    return Flux.from(reader -> new TurnStream<>(turns, tier, Operators.toCoreSubscriber(reader), passage, false, true)
         .start(cause, source));
   }
 
   /// The same for a tier's answer, which is asked for at once.
   static <T, R> Mono<R> mono(Turns turns, int tier, LongFunction<RecordedEvent> cause,
       Supplier<? extends Publisher<T>> source, Passage<T, R> passage) {
+    return mono(turns, tier, cause, source, passage, true);
+  }
+
+  private static <T, R> Mono<R> mono(Turns turns, int tier, LongFunction<RecordedEvent> cause,
+      Supplier<? extends Publisher<T>> source, Passage<T, R> passage, boolean waits) {
     return Mono.fromDirect(Flux.from(
-        reader -> new TurnStream<>(turns, tier, Operators.toCoreSubscriber(reader), passage, true)
+        reader -> new TurnStream<>(turns, tier, Operators.toCoreSubscriber(reader), passage, true, waits)
             .start(cause, source)));
+  }
+
+  /// The end of a tier, which does not wait for room in the recording.
+  static Mono<Void> end(Turns turns, int tier, LongFunction<RecordedEvent> cause, Supplier<Mono<Void>> source) {
+    return mono(turns, tier, cause, source, (flow, nothing) -> nothing, false);
   }
 
   /// An answer that is recorded and passed on.
@@ -97,6 +113,14 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
 
   private void start(LongFunction<RecordedEvent> cause, Supplier<? extends Publisher<T>> source) {
     actual.onSubscribe(this);
+    if (waits && turns.isFull()) {
+      turns.whenRoom(() -> begin(cause, source));
+    } else {
+      begin(cause, source);
+    }
+  }
+
+  private void begin(LongFunction<RecordedEvent> cause, Supplier<? extends Publisher<T>> source) {
     turns.runIf(() -> {
       if (cancelled) {
         return null;
@@ -108,7 +132,7 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
     turns.runIf(() -> {
       kept[0] = early;
       early = 0;
-      return kept[0] == 0 || over ? null : event(Kind.REQUEST).with(kept[0]);
+      return kept[0] == 0 || over || upstream == null ? null : event(Kind.REQUEST).with(kept[0]);
     }, () -> ask(kept[0]));
   }
 
@@ -179,8 +203,32 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
     if (single && n > 0) {
       wanted = true;
       emission.run();
-      return;
+    } else if (n > 0 && turns.isFull()) {
+      withhold(n);
+    } else {
+      requestNow(n);
     }
+  }
+
+  /// Keeps demand until the recording has room.
+  private void withhold(long n) {
+    long before;
+    synchronized (this) {
+      before = withheld;
+      withheld = Operators.addCap(before, n);
+    }
+    if (before == 0) {
+      turns.whenRoom(() -> requestNow(takeWithheld()));
+    }
+  }
+
+  private synchronized long takeWithheld() {
+    long taken = withheld;
+    withheld = 0;
+    return taken;
+  }
+
+  private void requestNow(long n) {
     turns.runIf(() -> {
       if (over || cancelled) {
         return null;

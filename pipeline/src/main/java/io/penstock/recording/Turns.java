@@ -22,6 +22,7 @@ public final class Turns {
   private final ReentrantLock lock = new ReentrantLock();
   private final LongSupplier nanos;
   private final Script script;
+  private final PayloadKeeper payloads;
   private final AtomicLong namedFlows = new AtomicLong();
   // Used in turns
   private long now;
@@ -32,6 +33,7 @@ public final class Turns {
   public Turns(LongSupplier nanos, Script script) {
     this.nanos = requireNonNull(nanos, "nanos");
     this.script = requireNonNull(script, "script");
+    this.payloads = new PayloadKeeper(script);
   }
 
   /// A reader to which a turn sends something.
@@ -121,6 +123,24 @@ public final class Turns {
       throw new IllegalStateException("a tier that is recorded must work in turns only (was outside, " + what + ")");
     }
     return turn;
+  }
+
+  PayloadKeeper payloads() {
+    return payloads;
+  }
+
+  /// Whether the tiers' facts tell the checksums of bytes.
+  boolean tellsChecksums() {
+    return script.keepsPayloads();
+  }
+
+  /// Whether demand and calls from outside must wait, as the recording has little room. Never within a turn.
+  boolean isFull() {
+    return script.isFull() && !lock.isHeldByCurrentThread();
+  }
+
+  void whenRoom(Runnable work) {
+    script.whenRoom(work);
   }
 
   /// Lets `reader` emit when the turn has ended.

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param first number of its first event
 /// @param end offset behind it in its segment
-record Page(long first, List<RecordedEvent> events, long end) {
+/// @param payloads of blocks, in the page
+record Page(long first, List<RecordedEvent> events, long end, List<Payload> payloads) {
   static final int HEAD_BYTES = 32;
   /// A page is filled with zeros to a multiple of it.
   static final int ALIGNMENT = SegmentEngine.RECORD_ALIGNMENT;
@@ -38,13 +39,20 @@ record Page(long first, List<RecordedEvent> events, long end) {
   /// Bytes of a page that a writer makes, at most.
   private static final int MOST_BYTES = 8 << 20;
 
-  /// Writes the head of the page in `buffer`, whose events lie behind the head and end at its position.
+  /// Bytes of a block in a page.
+  ///
+  /// @param event that says what they are
+  /// @param offset of the bytes in the segment of the page
+  /// @param bytes number of bytes
+  record Payload(RecordedEvent event, long offset, int bytes) {}
+
+  /// Writes the head of the page in `buffer`, whose events lie behind the head and end at its position, which stays.
   static MemorySegment seal(ByteBuffer buffer, MemorySegment memory, long first, int count) {
     int bytes = buffer.position() - HEAD_BYTES;
-    while (buffer.position() % ALIGNMENT != 0) {
-      buffer.put((byte) 0);
+    int length = filled(HEAD_BYTES + bytes);
+    for (int i = HEAD_BYTES + bytes; i < length; i++) {
+      buffer.put(i, (byte) 0);
     }
-    int length = buffer.position();
     buffer.order(ByteOrder.LITTLE_ENDIAN);
     buffer.putLong(0, MARK).putShort(8, VERSION).putShort(10, (short) 0).putLong(16, first).putInt(24, count)
         .putInt(28, bytes);
@@ -80,7 +88,7 @@ record Page(long first, List<RecordedEvent> events, long end) {
     }
     requireVersion(version);
     ByteBuffer events = file.bytes(at + HEAD_BYTES, bytes).asByteBuffer();
-    return new Page(first, events(events, count), at + filled(HEAD_BYTES + bytes));
+    return of(first, events, count, at + HEAD_BYTES, at + filled(HEAD_BYTES + bytes));
   }
 
   private static void requireVersion(int version) {
@@ -89,12 +97,21 @@ record Page(long first, List<RecordedEvent> events, long end) {
     }
   }
 
-  private static List<RecordedEvent> events(ByteBuffer bytes, int count) {
+  /// @param at offset of the first one of `bytes` in the segment
+  private static Page of(long first, ByteBuffer bytes, int count, long at, long end) {
     List<RecordedEvent> all = new ArrayList<>(count);
+    List<Payload> payloads = new ArrayList<>();
+    int from = bytes.position();
     for (int i = 0; i < count; i++) {
-      all.add(EventCodec.read(bytes));
+      int start = bytes.position();
+      RecordedEvent event = EventCodec.read(bytes);
+      all.add(event);
+      int kept = EventCodec.bytesOf(event, bytes, start);
+      if (kept > 0) {
+        payloads.add(new Payload(event, at + bytes.position() - from - kept, kept));
+      }
     }
-    return all;
+    return new Page(first, all, end, payloads);
   }
 
   private static int filled(int bytes) {
@@ -127,7 +144,7 @@ record Page(long first, List<RecordedEvent> events, long end) {
     } else if (count < 1 || count > bytes) {
       throw new RecordingFormatException("events of a page", "within 1 and " + bytes, count);
     }
-    return new Page(fields.getLong(16), events(whole.duplicate().position(HEAD_BYTES).limit(HEAD_BYTES + bytes), count),
+    return of(fields.getLong(16), whole.duplicate().position(HEAD_BYTES).limit(HEAD_BYTES + bytes), count, HEAD_BYTES,
         whole.capacity());
   }
 }

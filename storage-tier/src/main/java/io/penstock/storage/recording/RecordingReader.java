@@ -1,5 +1,6 @@
 package io.penstock.storage.recording;
 
+import io.penstock.recording.Payloads;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordingFormatException;
 import io.penstock.storage.engine.SegmentWindow;
@@ -19,7 +20,9 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
   private final Iterator<JournalFiles.Stored> files;
   private final RecordingFile.@Nullable Pages pages;
   private final ArrayDeque<RecordedEvent> events = new ArrayDeque<>();
+  private final RecordedPayloads payloads = new RecordedPayloads();
   private @Nullable SegmentWindow file;
+  private @Nullable Path path;
   private long at;
   private long next;
 
@@ -74,7 +77,9 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
         if (!files.hasNext()) {
           return false;
         }
-        reading = JournalFiles.chronicleWindow(files.next());
+        JournalFiles.Stored stored = files.next();
+        reading = JournalFiles.chronicleWindow(stored);
+        path = stored.path();
         file = reading;
         at = reading.start();
       }
@@ -95,7 +100,17 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
       events.add(RecordedEvent.gap(page.first() - next));
     }
     events.addAll(page.events());
+    Path from = path;
+    if (from != null) {
+      page.payloads().forEach(payload -> payloads.add(payload, from));
+    }
     next = page.first() + page.events().size();
+  }
+
+  /// The bytes of blocks that were kept with the events read so far; those of other blocks are made from their keys.
+  /// Closed with this reader.
+  public Payloads payloads() {
+    return payloads;
   }
 
   @Override
@@ -108,6 +123,7 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
 
   @Override
   public void close() {
+    payloads.close();
     if (pages != null) {
       pages.close();
     }

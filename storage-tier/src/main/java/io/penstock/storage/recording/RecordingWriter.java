@@ -2,9 +2,7 @@ package io.penstock.storage.recording;
 
 import static java.util.Objects.requireNonNull;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
-import io.penstock.recording.EventCodec;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.Script;
 import io.penstock.storage.engine.EngineOptions;
@@ -12,83 +10,168 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.file.ChronicleEngine;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Writes a recording to a folder, through Chronicle Queue, on a thread of its own.
 ///
-/// [#add] never waits. If the disk does not keep up, events are left out, and a *gap* tells how many: a recording is
-/// played up to its first gap. The newest segments are kept, up to the bytes that the options allow.
+/// [#add] never waits: it encodes an event into native memory. If the disk does not keep up, events are left out, and a
+/// *gap* shows how many: a recording is played up to its first gap. With [WhenFull#WAIT] demand and new calls are
+/// withheld instead. The newest files are kept, up to the bytes and the age that the options allow.
 public final class RecordingWriter implements Script, AutoCloseable {
   /// File that makes a folder a recording.
   static final String MARK = "recording";
   static final String FORMAT_NAME = "penstock recording, format ";
   static final String FORMAT = FORMAT_NAME + "1\n";
   private static final Logger LOG = LoggerFactory.getLogger(RecordingWriter.class);
-  private static final int PAGE_BYTES = 256 << 10;
   /// Events wait no longer than this for more of their page.
   private static final long PAGE_NANOS = 50_000_000;
+  private static final long MIN_WAITING_BYTES = 1 << 20;
+  /// A file is ended after this part of the greatest age.
+  private static final int FILES_OF_AGE = 8;
+  private static final long DEMAND_THREAD_SECONDS = 5;
 
   private final SegmentEngine engine;
   private final Options options;
-  private final Arena arena = Arena.ofShared();
-  private final MemorySegment memory;
-  private final ByteBuffer page;
+  private final LongSupplier nanos;
+  private final EventPages pages;
   private final Thread thread;
-  @GuardedBy("this") private ArrayDeque<RecordedEvent> waiting = new ArrayDeque<>();
-  /// Events left out since the last one that was taken.
-  @GuardedBy("this") private long missing;
-  @GuardedBy("this") private long missed;
-  @GuardedBy("this") private boolean closed;
+  /// Passes on what was withheld.
+  private final ThreadPoolExecutor demand;
   // Used by the thread
-  private long first;
-  private int count;
-  /// When the first event of the page came.
-  private long since;
+  private final ArrayDeque<Segment> segments = new ArrayDeque<>();
+  private long written;
   private boolean failing;
+  private volatile long unwritten;
 
-  /// Bounds of a recording.
+  /// A file of the recording.
+  private static final class Segment {
+    private final int number;
+    private final long began;
+    private long last;
+
+    Segment(int number, long now) {
+      this.number = number;
+      this.began = now;
+      this.last = now;
+    }
+  }
+
+  /// What happens while the disk does not keep up.
+  public enum WhenFull {
+    /// Events are left out, counted, and shown as a gap: nothing that is recorded ever waits.
+    DROP,
+    /// Demand and new calls are withheld until there is room: nothing is left out.
+    WAIT
+  }
+
+  /// Bounds of a recording, and what it keeps.
   ///
   /// @param segmentBytes of a file
   /// @param mostBytes of all files; the oldest ones go
+  /// @param mostAge of the events in a file; older files go
   /// @param waitingEvents that may wait for the disk
-  public record Options(long segmentBytes, long mostBytes, int waitingEvents) {
+  /// @param waitingBytes of memory for what waits for the disk
+  /// @param payloads whether the bytes of committed blocks are kept
+  /// @param whenFull what happens while the disk does not keep up
+  public record Options(long segmentBytes, long mostBytes, Duration mostAge, int waitingEvents, long waitingBytes,
+      boolean payloads, WhenFull whenFull) {
+    /// Without a bound on the age.
+    public static final Duration ANY_AGE = Duration.ofDays(36_500);
+
     public Options {
       Checks.positive("waitingEvents", waitingEvents);
+      Checks.positive("mostAge", mostAge.toMillis());
+      requireNonNull(whenFull, "whenFull");
       if (mostBytes < 2 * segmentBytes) {
         throw new IllegalArgumentException(
             "mostBytes must be >= 2 segments of " + segmentBytes + " bytes (was " + mostBytes + ")");
       }
+      if (waitingBytes < MIN_WAITING_BYTES) {
+        throw new IllegalArgumentException(
+            "waitingBytes must be >= " + MIN_WAITING_BYTES + " (was " + waitingBytes + ")");
+      }
     }
 
-    /// Files of 64 MiB, 8 GiB in all, 65,536 events that wait.
+    /// Files of 64 MiB, 8 GiB in all, of any age, without payloads; at most 1,048,576 events and 32 MiB wait, more are
+    /// left out.
     public static Options defaults() {
-      return new Options(64L << 20, 8L << 30, 1 << 16);
+      return new Options(64L << 20, 8L << 30, ANY_AGE, 1 << 20, 32L << 20, false, WhenFull.DROP);
+    }
+
+    public Options withSegmentBytes(long bytes) {
+      return new Options(bytes, mostBytes, mostAge, waitingEvents, waitingBytes, payloads, whenFull);
+    }
+
+    public Options withMostBytes(long bytes) {
+      return new Options(segmentBytes, bytes, mostAge, waitingEvents, waitingBytes, payloads, whenFull);
+    }
+
+    public Options withMostAge(Duration age) {
+      return new Options(segmentBytes, mostBytes, age, waitingEvents, waitingBytes, payloads, whenFull);
+    }
+
+    public Options withWaitingEvents(int events) {
+      return new Options(segmentBytes, mostBytes, mostAge, events, waitingBytes, payloads, whenFull);
+    }
+
+    public Options withWaitingBytes(long bytes) {
+      return new Options(segmentBytes, mostBytes, mostAge, waitingEvents, bytes, payloads, whenFull);
+    }
+
+    public Options withPayloads(boolean kept) {
+      return new Options(segmentBytes, mostBytes, mostAge, waitingEvents, waitingBytes, kept, whenFull);
+    }
+
+    public Options withWhenFull(WhenFull choice) {
+      return new Options(segmentBytes, mostBytes, mostAge, waitingEvents, waitingBytes, payloads, choice);
     }
   }
 
-  private RecordingWriter(SegmentEngine engine, Options options) {
+  /// @param nanos clock by which files grow old
+  RecordingWriter(SegmentEngine engine, Options options, LongSupplier nanos) {
     this.engine = engine;
     this.options = options;
-    this.memory = arena.allocate(Math.min(engine.maxRecordBytes(), 4 << 20), 64);
-    this.page = memory.asByteBuffer().position(Page.HEAD_BYTES);
-    this.thread = Thread.ofPlatform().name("penstock-recording").daemon().unstarted(this::write);
+    this.nanos = nanos;
+    boolean waits = options.whenFull() == WhenFull.WAIT;
+    this.pages = new EventPages(
+        new EventPages.Bounds(options.waitingBytes(), options.waitingEvents(), false, waits), engine.maxRecordBytes(),
+        0, System::nanoTime);
+    this.demand = new ThreadPoolExecutor(1, 1, DEMAND_THREAD_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+        work -> Thread.ofPlatform().name("penstock-recording-demand").daemon().unstarted(work));
+    demand.allowCoreThreadTimeOut(true);
+    this.thread = Thread.ofPlatform().name("penstock-recording").daemon().start(this::write);
   }
 
-  /// Begins a recording in `folder`, which is made if it is not there and must be empty.
+  /// Begins a recording in `folder`, which is made if it is not there and must be empty. Its first event says what
+  /// records, where, and when.
+  ///
+  /// @param configuration of the process, as JSON; empty for none. It must hold no secret.
+  /// @throws io.penstock.storage.engine.EngineFailure.DirectoryLockedException if another process writes it
+  public static RecordingWriter begin(Path folder, Options options, String configuration) {
+    RecordedEvent began = RecordedEvent.began(System.currentTimeMillis(), "", configuration);
+    RecordingWriter writer = open(folder, options);
+    writer.add(began);
+    return writer;
+  }
+
+  /// Begins a recording of events that have a first one already, such as a copy of another recording.
   ///
   /// @throws io.penstock.storage.engine.EngineFailure.DirectoryLockedException if another process writes it
   public static RecordingWriter open(Path folder, Options options) {
-    RecordingWriter writer;
+    return new RecordingWriter(engine(folder, options.segmentBytes()), options, System::nanoTime);
+  }
+
+  static SegmentEngine engine(Path folder, long segmentBytes) {
     try {
       Files.createDirectories(folder);
       try (var files = Files.list(folder)) {
@@ -96,11 +179,11 @@ public final class RecordingWriter implements Script, AutoCloseable {
           throw new IllegalArgumentException("folder of a recording must be empty (was not: " + folder + ")");
         }
       }
-      SegmentEngine engine = ChronicleEngine.open(folder,
-          EngineOptions.defaults().withSegmentBytes(options.segmentBytes()));
+      SegmentEngine engine =
+          ChronicleEngine.open(folder, EngineOptions.defaults().withSegmentBytes(segmentBytes));
       try {
         Files.writeString(folder.resolve(MARK), FORMAT);
-        writer = new RecordingWriter(engine, options);
+        return engine;
       } catch (IOException | RuntimeException | Error e) {
         engine.close();
         throw e;
@@ -108,137 +191,122 @@ public final class RecordingWriter implements Script, AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    writer.thread.start();
-    return writer;
   }
 
   @Override
   public void add(RecordedEvent event) {
-    boolean wakes;
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      if (waiting.size() >= options.waitingEvents()) {
-        missing++;
-        missed++;
-        return;
-      }
-      wakes = waiting.isEmpty();
-      if (missing > 0) {
-        waiting.add(RecordedEvent.gap(missing));
-        missing = 0;
-      }
-      waiting.add(event);
-      if (wakes) {
-        notifyAll();
-      }
+    pages.add(event);
+  }
+
+  @Override
+  public boolean keepsPayloads() {
+    return options.payloads();
+  }
+
+  @Override
+  public long keep(Payload payload, MemorySegment bytes) {
+    return pages.keep(payload, bytes);
+  }
+
+  @Override
+  public boolean isFull() {
+    return options.whenFull() == WhenFull.WAIT && pages.isFull();
+  }
+
+  @Override
+  public void whenRoom(Runnable work) {
+    if (!pages.await(work)) {
+      work.run();
     }
   }
 
   @Override
-  public synchronized boolean hasEnded() {
-    return closed;
+  public boolean hasEnded() {
+    return pages.isClosed();
   }
 
   /// Events that were left out, as the disk did not keep up or failed.
-  synchronized long missed() {
-    return missed;
+  public long missed() {
+    return pages.missed() + unwritten;
   }
 
   private void write() {
     while (true) {
-      List<RecordedEvent> events = taken();
-      for (RecordedEvent event : events) {
-        write(event);
+      EventPages.Filled page = pages.take(PAGE_NANOS);
+      if (page != null) {
+        write(page);
+        pages.giveBack(page).forEach(demand::execute);
+      } else if (pages.isDrained()) {
+        break;
       }
-      if (events.isEmpty() || System.nanoTime() - since > PAGE_NANOS) {
-        flush();
-      }
-      if (events.isEmpty() && isOver()) {
-        return;
-      }
-    }
-  }
-
-  private synchronized boolean isOver() {
-    return closed && waiting.isEmpty();
-  }
-
-  /// Events that wait; none after [#PAGE_NANOS] without any.
-  private synchronized List<RecordedEvent> taken() {
-    try {
-      long end = System.nanoTime() + PAGE_NANOS;
-      for (long left = PAGE_NANOS; waiting.isEmpty() && !closed && left > 0; left = end - System.nanoTime()) {
-        TimeUnit.NANOSECONDS.timedWait(this, left);
-      }
-    } catch (InterruptedException e) {
-      closed = true;
-    }
-    List<RecordedEvent> events = new ArrayList<>(waiting);
-    waiting = new ArrayDeque<>();
-    if (closed && missing > 0) {
-      events.add(RecordedEvent.gap(missing));
-      missing = 0;
-    }
-    return events;
-  }
-
-  private void write(RecordedEvent event) {
-    int most = EventCodec.mostBytes(event);
-    boolean isFull = page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most;
-    if (count > 0 && (isFull || page.position() >= PAGE_BYTES)) {
-      flush();
-    }
-    if (page.remaining() - SegmentEngine.RECORD_ALIGNMENT < most) { // its number is missing: a gap
-      first++;
-      leaveOut(1);
-      return;
-    }
-    if (count++ == 0) {
-      since = System.nanoTime();
-    }
-    EventCodec.write(event, page);
-  }
-
-  private void flush() {
-    if (count == 0) {
-      return;
-    }
-    try {
-      engine.append(Page.seal(page, memory, first, count));
       keepWithinBounds();
+    }
+    long number = pages.number();
+    if (number > written) { // the end is missing
+      EventPages last = new EventPages(new EventPages.Bounds(MIN_WAITING_BYTES, 1, false, false),
+          engine.maxRecordBytes(), written, System::nanoTime);
+      last.add(RecordedEvent.gap(number - written));
+      last.close();
+      EventPages.Filled gap = last.take(0);
+      if (gap != null) {
+        write(gap);
+        last.giveBack(gap);
+      }
+      last.free();
+    }
+  }
+
+  private void write(EventPages.Filled page) {
+    try {
+      int segment = engine.append(page.seal()).segment();
+      long now = nanos.getAsLong();
+      if (segments.isEmpty() || segments.getLast().number != segment) {
+        segments.add(new Segment(segment, now));
+      }
+      segments.getLast().last = now;
+      written = page.end();
       failing = false;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException e) { // numbers that are missing are a gap
       if (!failing) {
         failing = true;
         LOG.warn("the recording leaves out events, as its disk does not take them: {}", e.toString());
       }
-      leaveOut(count);
+      leaveOut(page.end() - page.first());
     }
-    first += count; // numbers that are missing are a gap
-    count = 0;
-    page.clear().position(Page.HEAD_BYTES);
   }
 
-  private synchronized void leaveOut(long events) {
-    missed += events;
+  @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+  private void leaveOut(long events) {
+    unwritten += events;
   }
 
   private void keepWithinBounds() {
-    List<Integer> segments = engine.segments();
-    for (int i = 0; (segments.size() - i) * options.segmentBytes() > options.mostBytes(); i++) {
-      engine.delete(requireNonNull(segments.get(i)));
+    try {
+      Segment newest = segments.peekLast();
+      long now = nanos.getAsLong();
+      if (newest != null && engine.activeSegment() == newest.number
+          && now - newest.began > options.mostAge().toNanos() / FILES_OF_AGE) {
+        engine.roll();
+      }
+      while (isTooMuch(now)) {
+        engine.delete(segments.remove().number);
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("the recording cannot delete its oldest file: {}", e.toString());
     }
   }
 
-  /// Writes what waits, and ends the recording.
+  private boolean isTooMuch(long now) {
+    Segment oldest = segments.peek();
+    return oldest != null && oldest.number != engine.activeSegment()
+        && (segments.size() * options.segmentBytes() > options.mostBytes()
+            || now - oldest.last > options.mostAge().toNanos());
+  }
+
+  /// Writes what waits, and ends the recording. What was withheld goes on.
   @Override
   public void close() {
-    synchronized (this) {
-      closed = true;
-      notifyAll();
-    }
+    pages.close().forEach(demand::execute);
     boolean interrupted = false;
     while (thread.isAlive()) {
       try {
@@ -247,8 +315,9 @@ public final class RecordingWriter implements Script, AutoCloseable {
         interrupted = true;
       }
     }
+    demand.shutdown();
     engine.close();
-    arena.close();
+    pages.free();
     if (missed() > 0) {
       LOG.warn("the recording has gaps: {} events were left out, as its disk did not keep up", missed());
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class RecordingFileTest {
-  private static final Options SMALL = new Options(1 << 20, 3 << 20, 1 << 16);
+  private static final Options SMALL = Options.defaults().withSegmentBytes(1 << 20).withMostBytes(3 << 20);
 
   @TempDir
   private Path folder;
@@ -99,7 +99,7 @@ final class RecordingFileTest {
   void theOldestFilesGo_whenAllHaveTooManyBytes() throws IOException {
     List<RecordedEvent> events = events(200_000, 3);
 
-    write(events, new Options(1 << 20, 3 << 20, 1 << 20));
+    write(events, SMALL);
 
     assertThat(cycles()).hasSizeBetween(2, 4);
     List<RecordedEvent> left = read();
@@ -133,7 +133,7 @@ final class RecordingFileTest {
   void eventsThatFindNoRoom_areLeftOut_andCounted() {
     List<RecordedEvent> events = events(5_000, 5);
     long missed;
-    try (RecordingWriter writer = RecordingWriter.open(folder, new Options(1 << 20, 3 << 20, 1))) {
+    try (RecordingWriter writer = RecordingWriter.open(folder, SMALL.withWaitingEvents(1))) {
       events.forEach(writer::add);
       missed = writer.missed();
     }

@@ -7,7 +7,6 @@ import io.penstock.node.text.Json;
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.recording.Difference;
 import io.penstock.recording.EventCodec;
-import io.penstock.recording.Payloads;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
@@ -40,7 +39,7 @@ final class RecordingPlay {
     Report report;
     try (RecordingReader events = RecordingReader.open(folder)) {
       Digested digested = new Digested(events);
-      Player.Outcome outcome = new Player(digested, new PlayedTiers(), Payloads.ofKeys()).play();
+      Player.Outcome outcome = new Player(digested, new PlayedTiers(), events.payloads()).play();
       if (outcome.turns() == 0) {
         throw new DataException("recording %s must begin with the opening of a tier (its beginning is missing)"
             .formatted(folder));
