@@ -299,12 +299,37 @@ public final class RecordedEvent {
     /// the message in its direction; text: the peer or the message.
     LINK,
     /// A check found an invariant broken; text: which one, and how.
-    BROKEN;
+    BROKEN,
+    /// A prefill connector was made; numbers: its times in milliseconds, as [RequestWords] orders them; text: its name.
+    REQUESTS,
+    /// Blocks of a request are to be kept; numbers: clock; text: request, receivers.
+    REQUEST_OPEN,
+    /// A signal about a request came; numbers: clock, kind, readers, rank, generation; text: request, instance.
+    REQUEST_SIGNAL,
+    /// Bytes of a request were sent; numbers: clock; text: request.
+    REQUEST_MOVED,
+    /// The rank ends a request; numbers: clock; text: request.
+    REQUEST_WITHDRAW,
+    /// A timer of a request ran; numbers: clock; text: request.
+    REQUEST_LOOK,
+    /// The memory of a request is free; numbers: clock; text: request.
+    REQUEST_FREED,
+    /// Whether two hand-overs of a request keep equal blocks; numbers: 1 if they do.
+    REQUEST_SAME,
+    /// What became of an open, a signal or a withdrawal; numbers: outcome, release or -1; text: request.
+    REQUEST_ANSWER,
+    /// The blocks of a request were given up; numbers: release; text: request.
+    REQUEST_RELEASED;
 
     /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
     /// one, and no tier is told of it.
     public boolean isSignal() {
-      return ordinal() > GAP.ordinal();
+      return ordinal() > GAP.ordinal() && !isOfRequest();
+    }
+
+    /// Whether it is about requests that a prefill rank keeps.
+    public boolean isOfRequest() {
+      return ordinal() >= REQUESTS.ordinal() && ordinal() <= REQUEST_RELEASED.ordinal();
     }
   }
 }
