@@ -75,6 +75,23 @@ public final class Recorder {
     add(RecordedEvent.of(Kind.BROKEN, 0).with(what));
   }
 
+  /// Records that a link came up.
+  ///
+  /// @param peer at its other end
+  /// @return its number in the recording
+  public long linkUp(String peer) {
+    long link = turns.newLink();
+    add(RecordedEvent.of(Kind.LINK, 0).with(link, 0, 0).with(peer));
+    return link;
+  }
+
+  /// Records that a link went down.
+  ///
+  /// @param why empty if one of the two sides closed it in order
+  public void linkDown(long link, String why) {
+    add(RecordedEvent.of(Kind.LINK, 0).with(link, 1, 0).with(why));
+  }
+
   private void add(RecordedEvent signal) {
     turns.signal(signal);
   }
