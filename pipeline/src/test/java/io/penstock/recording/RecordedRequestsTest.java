@@ -123,6 +123,8 @@ final class RecordedRequestsTest {
       race.run(() -> engine(connector, new Random(seed)), () -> readers(connector, new Random(seed + 1)),
           () -> time(new Random(seed + 2)));
     }
+    connector.open("the last", new Held(false));
+    timers.advanceTimeBy(Duration.ofMinutes(2));
     connector.close().subscribe();
     free(Integer.MAX_VALUE);
   }
@@ -164,7 +166,6 @@ final class RecordedRequestsTest {
       timers.advanceTimeBy(Duration.ofMillis(random.nextInt(400)));
       free(random.nextInt(3));
     }
-    timers.advanceTimeBy(Duration.ofMinutes(2));
   }
 
   private void free(int most) {
