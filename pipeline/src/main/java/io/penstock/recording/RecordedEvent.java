@@ -84,6 +84,16 @@ public final class RecordedEvent {
     return new RecordedEvent(kind, begins, at, number, flow, numbers, keys, text);
   }
 
+  /// This event about other keys: those by which the reader of a recording may know the blocks.
+  public RecordedEvent withKeys(List<BlockKey> named) {
+    return with(named);
+  }
+
+  /// This event in other words.
+  public RecordedEvent withText(String words) {
+    return with(words);
+  }
+
   /// This event as the beginning of a turn.
   RecordedEvent beginning(long nanos) {
     return new RecordedEvent(kind, true, nanos, tier, flow, numbers, keys, text);
@@ -316,12 +326,37 @@ public final class RecordedEvent {
     BROKEN,
     /// Bytes of a block were kept; numbers: checksum of the block, first byte, bytes, 1 if they were read from a store;
     /// keys: its own. The bytes follow in the file.
-    PAYLOAD;
+    PAYLOAD,
+    /// A prefill connector was made; numbers: its times in milliseconds, as [RequestWords] orders them; text: its name.
+    REQUESTS,
+    /// Blocks of a request are to be kept; numbers: clock; text: request, receivers.
+    REQUEST_OPEN,
+    /// A signal about a request came; numbers: clock, kind, readers, rank, generation; text: request, instance.
+    REQUEST_SIGNAL,
+    /// Bytes of a request were sent; numbers: clock; text: request.
+    REQUEST_MOVED,
+    /// The rank ends a request; numbers: clock; text: request.
+    REQUEST_WITHDRAW,
+    /// A timer of a request ran; numbers: clock; text: request.
+    REQUEST_LOOK,
+    /// The memory of a request is free; numbers: clock; text: request.
+    REQUEST_FREED,
+    /// Whether two hand-overs of a request keep equal blocks; numbers: 1 if they do.
+    REQUEST_SAME,
+    /// What became of an open, a signal or a withdrawal; numbers: outcome, release or -1; text: request.
+    REQUEST_ANSWER,
+    /// The blocks of a request were given up; numbers: release; text: request.
+    REQUEST_RELEASED;
 
     /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
     /// one, and no tier is told of it.
     public boolean isSignal() {
-      return ordinal() > GAP.ordinal();
+      return ordinal() > GAP.ordinal() && !isOfRequest();
+    }
+
+    /// Whether it is about requests that a prefill rank keeps.
+    public boolean isOfRequest() {
+      return ordinal() >= REQUESTS.ordinal() && ordinal() <= REQUEST_RELEASED.ordinal();
     }
   }
 }

@@ -108,6 +108,11 @@ public final class Turns {
     return readers;
   }
 
+  /// Whether this thread is in a turn.
+  boolean isInTurn() {
+    return lock.isHeldByCurrentThread();
+  }
+
   /// Adds a fact of the turn.
   ///
   /// @throws IllegalStateException outside a turn: something came into the tier that no recording would know of
@@ -167,6 +172,25 @@ public final class Turns {
   /// Number of the next named flow, negative: those of tiers are positive.
   long newNamedFlow() {
     return -namedFlows.incrementAndGet();
+  }
+
+  /// Runs `work`, which calls others, when the turn has ended; at once outside a turn.
+  void afterwards(Runnable work) {
+    if (!lock.isHeldByCurrentThread()) {
+      work.run();
+      return;
+    }
+    due.add(new Reader() {
+      @Override
+      public void publish() {
+        // Nothing waits
+      }
+
+      @Override
+      public void emit() {
+        work.run();
+      }
+    });
   }
 
   /// Number of the next stream or handle. In a turn.

@@ -31,6 +31,7 @@ public final class PrefillConnector implements KvConnector {
 
   private final LifecycleOptions options;
   private final LifecycleListener listener;
+  private final RequestInputs inputs;
   private final TimerWheel wheel;
   private final Map<String, Sending> requests = new ConcurrentHashMap<>();
   private final LongAdder held = new LongAdder();
@@ -44,9 +45,24 @@ public final class PrefillConnector implements KvConnector {
 
   /// @param timers clock, and thread of leases that expire
   public PrefillConnector(LifecycleOptions options, LifecycleListener listener, Scheduler timers) {
+    this(options, listener, timers, RequestInputs.direct());
+  }
+
+  /// @param inputs puts what comes from elsewhere in an order
+  public PrefillConnector(LifecycleOptions options, LifecycleListener listener, Scheduler timers,
+      RequestInputs inputs) {
+    this.inputs = requireNonNull(inputs, "inputs");
     this.options = requireNonNull(options, "options");
     this.listener = requireNonNull(listener, "listener");
     this.wheel = new TimerWheel(timers, options.tick(), SLOTS);
+    inputs.begin(options, wheel::now, this::look);
+  }
+
+  private void look(String request) {
+    Sending sending = requests.get(request);
+    if (sending != null) {
+      sending.due(now());
+    }
   }
 
   /// Keeps `blocks` for `receivers`.
@@ -62,7 +78,7 @@ public final class PrefillConnector implements KvConnector {
       throw new IllegalArgumentException("receivers must be at least one (was none)");
     }
     Set<RankId> waiting = Set.copyOf(receivers);
-    return of(request, sending -> sending.open(waiting, blocks));
+    return opened(request, waiting, blocks);
   }
 
   /// Keeps `blocks` for receivers that are not known yet: each states their number.
@@ -70,7 +86,15 @@ public final class PrefillConnector implements KvConnector {
   /// @return see [#open(String, Set, HeldBlocks)]
   /// @throws IllegalArgumentException if the request is open otherwise, or had ended
   public RequestAnswer open(String request, HeldBlocks blocks) {
-    return of(request, sending -> sending.open(Set.of(), blocks));
+    return opened(request, Set.of(), blocks);
+  }
+
+  private RequestAnswer opened(String request, Set<RankId> receivers, HeldBlocks blocks) {
+    return inputs.open(request, receivers, () -> {
+      RequestAnswer answer = of(request, sending -> sending.open(receivers, blocks));
+      inputs.answered(request, answer);
+      return answer;
+    });
   }
 
   /// Whether `request` is open for `receivers` with blocks that `same` accepts.
@@ -83,7 +107,7 @@ public final class PrefillConnector implements KvConnector {
   public void moved(String request) {
     Sending sending = requests.get(request);
     if (sending != null) {
-      sending.renew();
+      inputs.moved(request, sending::renew);
     }
   }
 
@@ -92,15 +116,19 @@ public final class PrefillConnector implements KvConnector {
   /// @return what became of it: hot; comes at once, except for [Signal.Kind#CANCEL] and [Signal.Kind#REJECT], whose
   ///     answer comes when the blocks have drained
   public Mono<RequestAnswer> accept(Signal signal) {
-    return of(signal.request(), sending -> sending.hear(signal));
+    return inputs.hear(signal, () -> of(signal.request(), sending -> sending.hear(signal)));
   }
 
   /// Ends `request` from this side.
   ///
   /// @return [Outcome#APPLIED]; [Outcome#OVER] or [Outcome#UNKNOWN] for a request that was not open
   public RequestAnswer withdraw(String request) {
-    Sending sending = requests.get(request);
-    return sending == null ? RequestAnswer.of(Outcome.UNKNOWN) : sending.withdraw();
+    return inputs.withdraw(request, () -> {
+      Sending sending = requests.get(request);
+      RequestAnswer answer = sending == null ? RequestAnswer.of(Outcome.UNKNOWN) : sending.withdraw();
+      inputs.answered(request, answer);
+      return answer;
+    });
   }
 
   @Override
@@ -160,6 +188,15 @@ public final class PrefillConnector implements KvConnector {
     return wheel;
   }
 
+  RequestInputs inputs() {
+    return inputs;
+  }
+
+  /// Nanoseconds of the timers.
+  long now() {
+    return inputs.nanos(wheel::now);
+  }
+
   /// Whether one more receiver may be remembered whose signal came before its request was opened.
   boolean enterEarly() {
     boolean enters = early.sum() < MOST_EARLY;
@@ -194,8 +231,9 @@ public final class PrefillConnector implements KvConnector {
     if (release == Release.EXPIRED) {
       expired.increment();
     }
+    inputs.released(request, release);
     listener.released(request, release);
-    tellDrained();
+    inputs.afterwards(this::tellDrained);
   }
 
   void forget(Sending sending) {

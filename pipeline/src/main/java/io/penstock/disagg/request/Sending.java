@@ -73,7 +73,7 @@ final class Sending extends TimerWheel.Timer {
     synchronized (this) {
       if (phase == Phase.FORGOTTEN) {
         return null;
-      } else if (phase == Phase.OPEN && receivers.equals(wanted) && held.isSameAs(blocks)) {
+      } else if (phase == Phase.OPEN && receivers.equals(wanted) && owner.inputs().areSame(held, blocks)) {
         return RequestAnswer.of(Outcome.REPEATED);
       } else if (phase != Phase.EARLY) {
         throw new IllegalArgumentException("request must be new (%s %s)".formatted(request,
@@ -87,7 +87,7 @@ final class Sending extends TimerWheel.Timer {
         heard.keySet().retainAll(wanted);
       }
       blocks = held;
-      sinceNanos = owner.wheel().now();
+      sinceNanos = owner.now();
       renewedNanos = sinceNanos;
       ends = release != null || isDone();
     }
@@ -114,7 +114,7 @@ final class Sending extends TimerWheel.Timer {
   }
 
   void renew() {
-    renewedNanos = owner.wheel().now();
+    renewedNanos = owner.now();
     RequestState before = state;
     if (before == RequestState.BOOTSTRAPPING || before == RequestState.WAITING_FOR_INPUT) {
       state = RequestState.TRANSFERRING;
@@ -136,11 +136,11 @@ final class Sending extends TimerWheel.Timer {
         owner.late();
         return answer(signal.kind(), RequestAnswer.over(release));
       } else if (phase == Phase.EARLY && !list()) {
-        return Mono.just(RequestAnswer.of(Outcome.FULL));
+        return answer(RequestAnswer.of(Outcome.FULL));
       }
       outcome = admit(signal);
       if (outcome != Outcome.APPLIED) {
-        return Mono.just(RequestAnswer.of(outcome));
+        return answer(RequestAnswer.of(outcome));
       }
       RequestState before = state;
       boolean repeats = signal.kind() == Kind.DONE && isDone(signal.from().rank());
@@ -157,7 +157,13 @@ final class Sending extends TimerWheel.Timer {
   }
 
   private Mono<RequestAnswer> answer(Kind kind, RequestAnswer answer) {
-    return isCancel(kind) ? drainedOrEarly().thenReturn(answer) : Mono.just(answer);
+    Mono<RequestAnswer> told = answer(answer);
+    return isCancel(kind) ? drainedOrEarly().then(told) : told;
+  }
+
+  private Mono<RequestAnswer> answer(RequestAnswer answer) {
+    owner.inputs().answered(request, answer);
+    return Mono.just(answer);
   }
 
   @GuardedBy("this") private boolean isDone(RankId receiver) {
@@ -176,7 +182,7 @@ final class Sending extends TimerWheel.Timer {
   /// Enters the table of early requests for a time; false if there is no room.
   @GuardedBy("this") private boolean list() {
     if (early == 0) {
-      sinceNanos = owner.wheel().now();
+      sinceNanos = owner.now();
       if (owner.enterEarly()) {
         early = 1;
         owner.wheel().add(this, sinceNanos + owner.options().lease().remembered().toNanos());
@@ -230,7 +236,7 @@ final class Sending extends TimerWheel.Timer {
   @GuardedBy("this") private boolean hear(Kind kind, Incarnation from) {
     return switch (kind) {
       case RENEW -> {
-        renewedNanos = owner.wheel().now();
+        renewedNanos = owner.now();
         state = state.after(RequestState.WAITING_FOR_INPUT);
         yield false;
       }
@@ -287,19 +293,19 @@ final class Sending extends TimerWheel.Timer {
       state = why.state();
     }
     owner.wheel().remove(this);
-    Mono.defer(given::release).doOnError(Uncaught::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
-        () -> over(why));
+    owner.inputs().afterwards(() -> Mono.defer(given::release).doOnError(Uncaught::report).onErrorComplete()
+        .subscribe(nothing -> {}, failed -> {}, () -> owner.inputs().freed(request, () -> over(why))));
     return why;
   }
 
   private void over(Release why) {
     synchronized (this) {
       phase = Phase.OVER;
-      sinceNanos = owner.wheel().now();
+      sinceNanos = owner.now();
     }
     owner.wheel().add(this, sinceNanos() + owner.options().lease().remembered().toNanos());
     owner.released(request, why);
-    drained.tryEmitEmpty();
+    owner.inputs().afterwards(drained::tryEmitEmpty);
   }
 
   Optional<RequestState> state() {
@@ -312,12 +318,16 @@ final class Sending extends TimerWheel.Timer {
 
   /// Ends it, and completes when it has drained.
   Mono<Void> closed() {
-    end(Release.WITHDRAWN);
+    owner.withdraw(request);
     return drainedOrEarly();
   }
 
   @Override
   long due(long now) {
+    return owner.inputs().look(request, () -> lookedAt(owner.now()));
+  }
+
+  private long lookedAt(long now) {
     boolean expires;
     synchronized (this) {
       long end = endNanos();

@@ -56,6 +56,7 @@ final class ConfigRules {
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
+    rules.rule(rules::oneRecording, RecordSettings.FOLDER, RecordSettings.LAST);
     rules.rule(() -> SecuritySettings.require(config, problems), SecuritySettings.ALL.toArray(Setting<?>[]::new));
     rules.rule(
         () -> SecuritySettings.lack(config).ifPresent(lack -> rules.thisHost(NodeSettings.LISTEN_HOST, lack)),
@@ -124,6 +125,13 @@ final class ConfigRules {
     if (config.get(NodeSettings.HBM).isOff() && config.get(NodeSettings.HBM_DEVICE) != DeviceKind.SIM) {
       problems.add(
           "hbm must be > 0 for %s (%s)".formatted(config.said(NodeSettings.HBM_DEVICE), config.was(NodeSettings.HBM)));
+    }
+  }
+
+  private void oneRecording() {
+    if (config.get(RecordSettings.FOLDER).isPresent() && config.get(RecordSettings.LAST).isPresent()) {
+      problems.add("%s must be none with %s, which has all (%s)".formatted(RecordSettings.LAST.key(),
+          RecordSettings.FOLDER.key(), config.was(RecordSettings.LAST)));
     }
   }
 

@@ -29,6 +29,7 @@ import io.penstock.node.kvevents.KvEventsMeters;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.PortChoice;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
@@ -109,6 +110,7 @@ public final class Node {
   private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
+  private final @Nullable TierRecording recording;
   private final ByteBudget budget;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
@@ -123,7 +125,9 @@ public final class Node {
   /// The KV events of one space.
   private record KvStream(String space, KvEventsPublisher publisher) {}
 
-  private Node(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets, SpaceTiers tiers) {
+  private Node(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets, SpaceTiers tiers,
+      @Nullable TierRecording recording) {
+    this.recording = recording;
     this.config = config;
     this.security = security;
     this.sockets = sockets;
@@ -134,7 +138,7 @@ public final class Node {
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
     this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, System.currentTimeMillis(),
-        NameResolver.ofSystem());
+        NameResolver.ofSystem(), recording);
     meters.bind(budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
@@ -154,13 +158,16 @@ public final class Node {
         .then(DiskRequirement.require(config))
         .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           NodeMeters meters = NodeMeters.create();
-          return NodeSockets.open(config, security, new ConnectionReports(meters.wire()))
-              .flatMap(sockets -> start(config, security, meters, sockets)
-                  .onErrorResume(failure -> sockets.close().then(Mono.error(failure))));
+          TierRecording recording = NodeRecording.begin(config);
+          return NodeSockets.open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
+              .flatMap(sockets -> start(config, security, meters, sockets, recording)
+                  .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
+              .doOnError(failure -> NodeRecording.end(recording));
         });
   }
 
-  private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets) {
+  private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets,
+      @Nullable TierRecording recording) {
     return Mono.defer(() -> {
       TierPlan plan = tiers(config);
       NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
@@ -173,12 +180,13 @@ public final class Node {
               new SpaceTiers.Watchers(
                   each -> meters.listener(each.name(), each.medium()), copies,
                   tier -> meters.bind(tier.info().name(), tier.arena()),
-                  new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
+                  new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())),
+              recording)
           .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
           .doOnNext(tiers -> tiers.memory().ifPresent(meters::bind))
           .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tiers -> {
-            Node node = new Node(config, security, all, sockets, tiers);
+            Node node = new Node(config, security, all, sockets, tiers, recording);
             return Mono.defer(node::listen).thenReturn(node)
                 .onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
@@ -344,6 +352,11 @@ public final class Node {
     return rank.refusal();
   }
 
+  /// What the node records; null for nothing.
+  @Nullable TierRecording recording() {
+    return recording;
+  }
+
   /// Port that clients connect to; 0 if the node has Unix domain sockets alone.
   public int port() {
     return sockets.port();
@@ -410,6 +423,7 @@ public final class Node {
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
     return Endings.inOrder(List.of(rank.close().timeout(GOODBYE, Mono.empty(), timers),
         wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
+        Mono.fromRunnable(() -> NodeRecording.end(recording)),
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         sockets.close(),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));

@@ -7,12 +7,14 @@ import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.disagg.request.RequestInputs;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.meter.RequestMeters;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.text.Reason;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.Routes;
@@ -70,20 +72,24 @@ final class NodeAsRank {
   /// @param startMillis wall clock of the start, for a registry that does not know the rank: where it does, the
   ///     generation is the next one, whatever the clock says
   /// @param names looks up the name of the registry
+  /// @param recording of the node; null for none
   NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long startMillis,
-      NameResolver names) {
+      NameResolver names, @Nullable TierRecording recording) {
     this.config = config;
     this.names = names;
     this.pass = pass;
     this.rank = config.rank();
     this.startMillis = startMillis;
     this.timers = timers;
-    this.kept = rank.filter(one -> one.side() == Side.PREFILL).isPresent() ? kept(meters) : null;
+    this.kept = rank.filter(one -> one.side() == Side.PREFILL).isPresent() ? kept(meters, recording) : null;
   }
 
-  private PrefillConnector kept(PenstockMeters meters) {
+  private PrefillConnector kept(PenstockMeters meters, @Nullable TierRecording recording) {
     RequestMeters ends = meters.requests();
-    PrefillConnector requests = new PrefillConnector(RankSettings.lifecycle(config), ends, timers);
+    PrefillConnector requests = new PrefillConnector(RankSettings.lifecycle(config), ends, timers,
+        recording == null
+            ? RequestInputs.direct()
+            : recording.requests(rank.map(one -> one.rank().toString()).orElse("")));
     ends.show(requests);
     return requests;
   }

@@ -130,6 +130,7 @@ public final class ServeCommand implements Callable<Integer> {
     Ready ready = Ready.of(node, settings);
     try {
       announce(ready);
+      NodeRecording.onSignal(node.recording());
       node.refusal().subscribe(stop::ask);
       stop.await();
       Optional<Exception> refusal = stop.cause();

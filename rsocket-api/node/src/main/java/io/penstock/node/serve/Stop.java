@@ -1,8 +1,5 @@
 package io.penstock.node.serve;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Receives SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
 ///
-/// The JDK offers signals only in `sun.misc`, which is reached by reflection. A JVM without it falls back to a shutdown
-/// hook, with which the process still drains but ends with the JVM's own exit code.
+/// A JVM without signals falls back to a shutdown hook, with which the process still drains but ends with the JVM's own
+/// exit code.
 final class Stop {
   private static final int SIGNALLED = 128;
 
@@ -36,35 +33,14 @@ final class Stop {
   }
 
   private void handle(String name, int number) throws ReflectiveOperationException {
-    Class<?> signal = Class.forName("sun.misc.Signal");
-    Class<?> handler = Class.forName("sun.misc.SignalHandler");
-    Object listener =
-        Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> answer(
-            method, proxy, arguments, number));
-    try {
-      signal.getMethod("handle", signal, handler).invoke(null, signal.getConstructor(String.class).newInstance(name),
-          listener);
-    } catch (InvocationTargetException e) {
-      throw new IllegalArgumentException("signal " + name + " must be free (was taken)", e);
-    }
+    ProcessSignal.on(name, () -> signalled(number));
   }
 
-  @SuppressWarnings("ReferenceEquality") // a proxy is equal to itself alone
-  private Object answer(Method method, Object proxy, Object[] arguments, int number) {
-    return switch (method.getName()) {
-      case "handle" -> signalled(number);
-      case "equals" -> proxy == arguments[0];
-      case "hashCode" -> System.identityHashCode(proxy);
-      default -> "penstock stop";
-    };
-  }
-
-  private Object signalled(int number) {
+  private void signalled(int number) {
     if (count.incrementAndGet() > 1) {
       Runtime.getRuntime().halt(SIGNALLED + number);
     }
     asked.countDown();
-    return this;
   }
 
   private void askAndWaitFor(Thread main) {

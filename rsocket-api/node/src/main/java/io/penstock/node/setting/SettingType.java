@@ -122,6 +122,16 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
         : Optional.of(Path.of(text)), path -> path.map(Path::toString).orElse("off"));
   }
 
+  /// A path.
+  public static SettingType<Path> path() {
+    return new SettingType<>("PATH", "a path", text -> {
+      if (text.isBlank()) {
+        throw new IllegalArgumentException();
+      }
+      return Path.of(text);
+    }, Path::toString);
+  }
+
   /// A file; none is `auto`.
   public static SettingType<Optional<Path>> fileOrAuto() {
     return new SettingType<>("FILE", "a file, or auto", text -> text.isBlank() || text.equals(AUTO)

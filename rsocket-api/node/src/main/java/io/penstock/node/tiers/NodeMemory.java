@@ -72,9 +72,12 @@ public final class NodeMemory {
     Mono<Void> driver = device != null && chunks instanceof HostChunks cut && bounded && pages == MemoryPages.AUTO
         ? device.offerTo(cut, arena, figures)
         : Mono.empty();
-    return system == null
-        ? driver
-        : driver.then(Mono.fromRunnable(() -> arena.prepare(pages == MemoryPages.HUGE ? Long.MAX_VALUE : 1)));
+    return driver.then(Mono.fromRunnable(() -> arena.prepare(preparedBytes())));
+  }
+
+  /// Bytes of an arena that are there before its first use; 0 for none.
+  long preparedBytes() {
+    return system == null ? 0 : pages == MemoryPages.HUGE ? Long.MAX_VALUE : 1;
   }
 
   MemoryListener listener() {

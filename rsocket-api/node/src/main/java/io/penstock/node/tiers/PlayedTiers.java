@@ -1,6 +1,10 @@
 package io.penstock.node.tiers;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.text.Json;
+import io.penstock.pool.share.SharedMemory;
 import io.penstock.recording.Player;
 import io.penstock.recording.Player.PlayedStoreSpec;
 import io.penstock.recording.RecordedEvent;
@@ -10,11 +14,16 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// The tiers of a recording, opened again.
 public final class PlayedTiers implements Player.World {
   private final TierChange change;
+  private final Map<String, SharedMemory.Share> shares = new HashMap<>();
+  private @Nullable SharedMemory memory;
 
   /// The tiers as they were recorded.
   public PlayedTiers() {
@@ -38,9 +47,32 @@ public final class PlayedTiers implements Player.World {
   @Override
   public BlockTier open(RecordedEvent opened, TierInputs inputs, List<BlockStore> stores) {
     TierWords words = words(opened);
-    TierPlan plan = words.plan();
-    return new TierStack(plan.space(), NodeTiers.levels(plan, stores, words.ssdBlocks()),
+    TierPlan plan = planned(words);
+    TierStack stack = new TierStack(plan.space(), NodeTiers.levels(plan, stores, words.ssdBlocks()),
         NodeTiers.options(words.name(), plan), TierListener.noop(), inputs, Sampling.none());
+    stack.arena().prepare(words.preparedBytes());
+    return stack;
+  }
+
+  private TierPlan planned(TierWords words) {
+    TierWords.Room room = words.room();
+    return room == null
+        ? words.plan()
+        : words.plan().withRoom(
+            new SpaceRoom(room.name(), share(room), room.leastBlocks(), room.totalBytes(), room.parts()));
+  }
+
+  /// The share of a space in memory that the tiers of the recording have together.
+  private SharedMemory.Share share(TierWords.Room room) {
+    SharedMemory shared = memory;
+    if (shared == null) {
+      shared = new SharedMemory("dram", room.totalBytes(), ChunkSource.ofSystem());
+      memory = shared;
+    }
+    for (SpaceRoom.Part part : room.parts().subList(shares.size(), room.parts().size())) {
+      shares.put(part.name(), shared.share(part.name(), part.weight(), part.quotaBytes()));
+    }
+    return requireNonNull(shares.get(room.name()), "share");
   }
 
   @Override

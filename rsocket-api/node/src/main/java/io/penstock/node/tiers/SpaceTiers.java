@@ -35,12 +35,14 @@ public final class SpaceTiers implements NodeSpaces {
 
   private final List<NodeTiers> tiers = new CopyOnWriteArrayList<>();
   private final @Nullable SharedMemory memory;
+  private final List<SpaceRoom.Part> parts = new ArrayList<>();
   private final Opening opening;
   private final double weights;
   @GuardedBy("this") private final Map<CacheSpace, Mono<BlockTier>> opened = new HashMap<>();
 
   /// Arguments for opening tiers.
-  private record Opening(TierPlan base, NodeMemory memory, OpenSpaces open, Watchers watchers) {}
+  private record Opening(TierPlan base, NodeMemory memory, OpenSpaces open, Watchers watchers,
+      @Nullable TierRecording recording) {}
 
   /// Listeners of the tiers.
   ///
@@ -66,8 +68,16 @@ public final class SpaceTiers implements NodeSpaces {
   ///     of each space
   public static Mono<SpaceTiers> open(TierPlan base, List<SpacePlan> spaces, OpenSpaces open, NodeMemory memory,
       Watchers watchers) {
+    return open(base, spaces, open, memory, watchers, null);
+  }
+
+  /// Opens the tiers of `spaces`, and records what happens to them.
+  ///
+  /// @param recording null for none
+  public static Mono<SpaceTiers> open(TierPlan base, List<SpacePlan> spaces, OpenSpaces open, NodeMemory memory,
+      Watchers watchers, @Nullable TierRecording recording) {
     return Mono.defer(() -> {
-      Opening opening = new Opening(base, memory, open, watchers);
+      Opening opening = new Opening(base, memory, open, watchers, recording);
       return spaces.isEmpty() && open.most() == 0
           ? Mono.just(new SpaceTiers(null, opening, 1)).flatMap(all -> all.add(base).thenReturn(all))
           : shared(
@@ -96,9 +106,13 @@ public final class SpaceTiers implements NodeSpaces {
     SharedMemory memory = new SharedMemory("dram", dramBytes - leastBytes, opening.memory.chunks());
     SpaceTiers all = new SpaceTiers(memory, opening, weights);
     SpaceDisks disks = new SpaceDisks(opening.base, spaces);
+    List<SharedMemory.Share> shares = new ArrayList<>();
+    for (int i = 0; i < spaces.size(); i++) {
+      shares.add(all.share(spaces.get(i), least.get(i)));
+    }
     List<TierPlan> plans = new ArrayList<>();
     for (int i = 0; i < spaces.size(); i++) {
-      plans.add(disks.withDisk(all.plan(spaces.get(i), least.get(i)), spaces.get(i)));
+      plans.add(disks.withDisk(all.plan(spaces.get(i), shares.get(i), least.get(i)), spaces.get(i)));
     }
     return Flux.fromIterable(plans).concatMap(plan -> all.add(plan)).then(Mono.just(all))
         .onErrorResume(error -> Endings.after(error, all.close()));
@@ -108,18 +122,30 @@ public final class SpaceTiers implements NodeSpaces {
     return Math.max(1, (long) (shareBytes / LEAST_PART / space.blockBytes()));
   }
 
+  private SharedMemory.Share share(SpacePlan space, long leastBlocks) {
+    long quota = Math.max(space.blockBytes(), space.quotaBytes() - leastBlocks * space.blockBytes());
+    synchronized (parts) {
+      parts.add(new SpaceRoom.Part(space.name(), space.weight(), quota));
+      return requireNonNull(memory).share(space.name(), space.weight(), quota);
+    }
+  }
+
   /// Host memory alone.
-  private TierPlan plan(SpacePlan space, long leastBlocks) {
-    SharedMemory.Share share = requireNonNull(memory).share(space.name(), space.weight(),
-        Math.max(space.blockBytes(), space.quotaBytes() - leastBlocks * space.blockBytes()));
+  private TierPlan plan(SpacePlan space, SharedMemory.Share share, long leastBlocks) {
+    List<SpaceRoom.Part> all;
+    synchronized (parts) {
+      all = List.copyOf(parts);
+    }
     return opening.base.withSpace(space.space()).withSsd(Capacity.OFF, null)
-        .withRoom(new SpaceRoom(space.name(), share, Math.min(leastBlocks, space.quotaBytes() / space.blockBytes())));
+        .withRoom(new SpaceRoom(space.name(), share, Math.min(leastBlocks, space.quotaBytes() / space.blockBytes()),
+            requireNonNull(memory).totalBytes(), all));
   }
 
   private Mono<NodeTiers> add(TierPlan plan) {
     Watchers watchers = opening.watchers;
     return NodeTiers
-        .open(plan, opening.memory, watchers.listener().apply(plan), watchers.copies(), watchers.sampling())
+        .open(plan, opening.memory, watchers.listener().apply(plan), watchers.copies(), watchers.sampling(),
+            opening.recording)
         .doOnNext(tier -> {
           tiers.add(tier);
           watchers.added().accept(tier);
@@ -154,7 +180,7 @@ public final class SpaceTiers implements NodeSpaces {
       long quota = requireNonNull(memory).totalBytes() * opening.open.percent() / 100;
       SpacePlan plan = new SpacePlan("open-" + space.id(), space, opening.open.weight(weights), quota,
           Long.MAX_VALUE);
-      return add(plan(plan, 1)).cast(BlockTier.class);
+      return add(plan(plan, share(plan, 1), 1)).cast(BlockTier.class);
     }).doOnError(error -> forget(space)).cache();
     opened.put(space, tier);
     return tier;

@@ -1,31 +1,65 @@
 package io.penstock.node.tiers;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.check.Uncaught;
+import io.penstock.disagg.request.RequestInputs;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.text.Json;
+import io.penstock.recording.RecordedRequests;
 import io.penstock.recording.RecordedTier;
 import io.penstock.recording.Recorder;
+import io.penstock.recording.Script;
 import io.penstock.recording.Turns;
+import io.penstock.storage.recording.FlightRecorder;
 import io.penstock.storage.recording.RecordingWriter;
 import io.penstock.system.LiveClock;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/// A recording of all tiers of this process, in one order, in a folder. It ends before the tiers are closed.
+/// A recording of all tiers of this process, in one order: of everything in a folder, or of what happened last, which is
+/// written when something went wrong. It ends before the tiers are closed.
 public final class TierRecording implements AutoCloseable {
-  private final RecordingWriter writer;
+  private static final Logger LOG = LoggerFactory.getLogger(TierRecording.class);
+  /// Recordings of what happened last that are kept.
+  private static final int MOST_SAVED = 8;
+  /// Least time between two of them that are saved because something went wrong.
+  private static final Duration BETWEEN = Duration.ofSeconds(10);
+
+  private final RecordingGuard guard;
+  private final AutoCloseable end;
+  private final @Nullable FlightRecorder flight;
   private final Turns turns;
   private final Recorder recorder;
   private final AtomicInteger tiers = new AtomicInteger();
+  private final AtomicInteger ranks = new AtomicInteger();
+  private final AtomicBoolean saving = new AtomicBoolean();
+  /// Folders that this process has saved, oldest first. Used by the thread that saves.
+  private final Queue<Path> savedFolders = new ConcurrentLinkedQueue<>();
+  private final AtomicLong nextSave = new AtomicLong(Long.MIN_VALUE);
 
-  private TierRecording(RecordingWriter writer) {
-    this.writer = writer;
-    this.turns = new Turns(LiveClock.process()::nanos, writer);
+  private <S extends Script & AutoCloseable> TierRecording(S script) {
+    this.flight = script instanceof FlightRecorder last ? last : null;
+    this.end = script;
+    this.guard = new RecordingGuard(script, this::wentWrong);
+    this.turns = new Turns(LiveClock.process()::nanos, guard);
     this.recorder = new Recorder(turns);
   }
 
-  /// Begins a recording.
+  /// Begins a recording of everything.
   ///
   /// @param folder made if it is not there; must be empty
   public static TierRecording begin(Path folder) {
@@ -37,16 +71,38 @@ public final class TierRecording implements AutoCloseable {
     return new TierRecording(RecordingWriter.begin(folder, options, configuration));
   }
 
+  /// Begins to keep what happened last, see [#save].
+  ///
+  /// @param folder that gets a folder for each recording that is saved
+  public static TierRecording last(Path folder, FlightRecorder.Options options, String configuration) {
+    return new TierRecording(FlightRecorder.begin(folder, options, configuration));
+  }
+
   /// Records the signals of flows into this recording.
   public Recorder recorder() {
     return recorder;
   }
 
+  /// Records the requests that a prefill rank keeps.
+  ///
+  /// @param name of the rank
+  public RequestInputs requests(String name) {
+    return new RecordedRequests(turns, ranks.getAndIncrement(), name);
+  }
+
   /// Opens a tier of `plan` that is recorded.
-  RecordedTier open(TierPlan plan, TierInputs inputs, List<BlockStore> stores, RecordedTier.Opening opening) {
-    requireRecordable(plan);
-    return RecordedTier.open(turns, tiers.getAndIncrement(),
-        Json.MAPPER.writeValueAsString(TierWords.of(plan, stores)), inputs, stores, opening);
+  ///
+  /// @param preparedBytes of its memory that are there before its first use
+  RecordedTier open(TierPlan plan, long preparedBytes, TierInputs inputs, List<BlockStore> stores,
+      RecordedTier.Opening opening) {
+    int number = tiers.getAndIncrement();
+    CacheSpace space = plan.space();
+    String standIn = space.tenantSalt().isEmpty() ? "" : "recorded " + number;
+    if (!standIn.isEmpty()) {
+      guard.rename(space.id(), TierWords.named(space, standIn).id());
+    }
+    return RecordedTier.open(turns, number,
+        Json.MAPPER.writeValueAsString(TierWords.of(plan, stores, standIn, preparedBytes)), inputs, stores, opening);
   }
 
   static void requireRecordable(TierPlan plan) {
@@ -56,9 +112,56 @@ public final class TierRecording implements AutoCloseable {
     }
   }
 
+  /// Whether [#save] writes what happened last.
+  public boolean isLast() {
+    return flight != null;
+  }
+
+  /// Writes what happened last, and says where; does nothing while another thread does, or if this records everything.
+  ///
+  /// @param reason named in the recording
+  public void save(String reason) {
+    FlightRecorder last = flight;
+    if (last == null || !saving.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      LOG.warn("what happened last was recorded in {}: {}", kept(last.save(reason)), reason);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("what happened last could not be recorded: {}", e.toString());
+    } finally {
+      saving.set(false);
+    }
+  }
+
+  /// Keeps the newest recordings beside `saved`.
+  private Path kept(Path saved) throws IOException {
+    savedFolders.add(saved);
+    while (savedFolders.size() > MOST_SAVED) {
+      Folders.delete(savedFolders.remove());
+    }
+    return saved;
+  }
+
+  /// Saves on a thread of its own: the caller is in a turn. Once in a while, since trouble comes in crowds.
+  private void wentWrong(String words) {
+    long now = System.nanoTime();
+    long next = nextSave.get();
+    if (flight != null && (next == Long.MIN_VALUE || now - next >= 0)
+        && nextSave.compareAndSet(next, now + BETWEEN.toNanos())) {
+      Thread.ofPlatform().daemon().name("penstock-recording-save").start(() -> save(words));
+    }
+  }
+
   /// Ends the recording: what happens from now on is not in it.
   @Override
   public void close() {
-    writer.close();
+    try {
+      requireNonNull(end, "end").close();
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      Uncaught.report(e);
+    }
   }
 }

@@ -14,17 +14,21 @@ import io.penstock.wire.protocol.Handshake;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What a recording says of a tier: enough to open it again, on stores that the recording drives.
 ///
 /// @param name of the tier
-/// @param space of its blocks, without a salt
+/// @param space of its blocks, without its salt
+/// @param standIn salt in the place of the space's own, which is secret; empty for none
 /// @param dramBlocks 0 for none; `Long.MAX_VALUE` without a bound
 /// @param ssdBlocks blocks of the level on disk; 0 for none
 /// @param stores fastest first
-record TierWords(String name, Handshake.Space space, long dramBlocks, long ssdBlocks, StackOptions.Mode mode,
+/// @param preparedBytes of its memory that were there before its first use
+/// @param room in memory that several spaces share; absent if this tier has its own
+record TierWords(String name, Handshake.Space space, @Nullable String standIn, long dramBlocks, long ssdBlocks, StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, boolean exact,
-    Rules tiering, Bounds holds, List<Store> stores) {
+    Rules tiering, Bounds holds, List<Store> stores, long preparedBytes, @Nullable Room room) {
   /// A store under the tier.
   record Store(String name, Medium medium, Durability durability, long capacityBlocks) {}
 
@@ -36,12 +40,26 @@ record TierWords(String name, Handshake.Space space, long dramBlocks, long ssdBl
   record Bounds(long leaseLife, long mostLeaseLife, int leasesPerParty, long softPinLife, long mostSoftPinLife,
       double pinShare, long putPatience, long putLife, long roomTimeout) {}
 
+  /// The tier's part of memory that spaces share.
+  record Room(String name, long leastBlocks, long totalBytes, List<SpaceRoom.Part> parts) {}
+
   static TierWords of(TierPlan plan, List<BlockStore> stores) {
+    return of(plan, stores, "", 0);
+  }
+
+  /// `space` with another salt.
+  static CacheSpace named(CacheSpace space, String salt) {
+    return Handshake.Space.of(space).with(salt);
+  }
+
+  /// @param standIn salt in the place of the plan's own; empty for none
+  static TierWords of(TierPlan plan, List<BlockStore> stores, String standIn, long preparedBytes) {
     StackOptions.Tiering tiering = plan.tiering();
     StackOptions.HoldOptions holds = plan.holds();
     int uses = tiering.offload() instanceof StackOptions.OffloadRule.UsedAtLeast least ? least.uses() : 0;
     int blockBytes = plan.space().layout().blockBytes();
-    return new TierWords(plan.name(), Handshake.Space.of(plan.space()),
+    SpaceRoom room = plan.room();
+    return new TierWords(plan.name(), Handshake.Space.of(plan.space()), standIn,
         plan.dram().isOff() ? 0 : plan.dram().inBlocks(blockBytes),
         plan.ssd().isOff() ? 0 : plan.ssd().inBlocks(blockBytes), plan.mode(), plan.policy(), plan.reserveBlocks(),
         plan.windowBlocks(), plan.waiters(), plan.eventsKept(), plan.exact(),
@@ -52,7 +70,8 @@ record TierWords(String name, Handshake.Space space, long dramBlocks, long ssdBl
             holds.putPatience().toMillis(), holds.putLife().toMillis(), holds.roomTimeout().toMillis()),
         stores.stream()
             .map(store -> new Store(store.name(), store.medium(), store.durability(), store.capacityBlocks()))
-            .toList());
+            .toList(),
+        preparedBytes, room == null ? null : new Room(room.name(), room.leastBlocks(), room.totalBytes(), room.parts()));
   }
 
   /// These words of a tier that is changed.
@@ -80,7 +99,7 @@ record TierWords(String name, Handshake.Space space, long dramBlocks, long ssdBl
   }
 
   CacheSpace cacheSpace() {
-    return requireNonNull(space, "space").withoutSalt();
+    return requireNonNull(space, "space").with(standIn == null ? "" : standIn);
   }
 
   List<PlayedStoreSpec> specs() {

@@ -118,7 +118,7 @@ final class MovedRegistryTest {
         RankSettings.SIDE, "decode", RankSettings.INSTANCE, "d", RankSettings.REGISTRY, "registry.test:" + port));
     return new NodeAsRank(config, new RegistryPass(null, Credentials.none(), RankSecret.random(new SecureRandom())),
         NodeMeters.create().meters(),
-        timers, 7, names);
+        timers, 7, names, null);
   }
 
   private static AdvertisedEndpoints wildcard() {

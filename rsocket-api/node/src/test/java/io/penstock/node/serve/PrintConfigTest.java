@@ -119,6 +119,13 @@ final class PrintConfigTest {
         pin.life                       30m         default
         pin.percent                    50          default
         whatif.samples                 4096        default
+        record                         off         default
+        record.payloads                false       default
+        record.bytes                   8 GiB       default
+        record.age                     none        default
+        record.full                    drop        default
+        record.last                    none        default
+        record.last.dir                penstock-recordings  default
         spaces.open                    false       default
         spaces.open.most               8           default
         spaces.open.percent            25          default

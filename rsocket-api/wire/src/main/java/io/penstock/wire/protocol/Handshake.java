@@ -75,7 +75,8 @@ public final class Handshake {
       return with("");
     }
 
-    CacheSpace with(String salt) {
+    /// This space with a salt, which the two sides know.
+    public CacheSpace with(String salt) {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
       CacheSpace whole =

@@ -1,0 +1,73 @@
+package io.penstock.node.serve;
+
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.RecordSettings;
+import io.penstock.node.config.SpaceSettings;
+import io.penstock.node.text.Json;
+import io.penstock.node.tiers.TierRecording;
+import io.penstock.storage.recording.FlightRecorder;
+import io.penstock.storage.recording.RecordingWriter;
+import io.penstock.wire.report.RecordedConnections;
+import io.penstock.wire.transport.ConnectionListener;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What a node records, as its settings say.
+final class NodeRecording {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeRecording.class);
+
+  private NodeRecording() {}
+
+  /// @return null if the node records nothing
+  static @Nullable TierRecording begin(NodeConfig config) {
+    Optional<Path> all = config.get(RecordSettings.FOLDER);
+    if (all.isPresent()) {
+      RecordingWriter.Options options = RecordingWriter.Options.defaults()
+          .withMostBytes(config.get(RecordSettings.BYTES)).withPayloads(config.get(RecordSettings.PAYLOADS))
+          .withMostAge(config.get(RecordSettings.AGE).orElse(RecordingWriter.Options.ANY_AGE))
+          .withWhenFull(config.get(RecordSettings.FULL));
+      return TierRecording.begin(all.get(), options, words(config));
+    }
+    return config.get(RecordSettings.LAST)
+        .map(age -> TierRecording.last(config.get(RecordSettings.LAST_FOLDER),
+            FlightRecorder.Options.defaults().withMostAge(age), words(config)))
+        .orElse(null);
+  }
+
+  /// Settings that were given. None has a secret: passwords and tokens are in files, and salts are settings of spaces.
+  private static String words(NodeConfig config) {
+    Map<String, String> words = new TreeMap<>();
+    config.effective().stream().filter(NodeConfig.Effective::isGiven)
+        .forEach(setting -> words.put(setting.setting().key(), setting.text()));
+    words.remove(SpaceSettings.SALT.key());
+    return Json.MAPPER.writeValueAsString(words);
+  }
+
+  static ConnectionListener links(ConnectionListener next, @Nullable TierRecording recording) {
+    return RecordedConnections.of(next, recording == null ? null : recording.recorder());
+  }
+
+  static void end(@Nullable TierRecording recording) {
+    if (recording != null) {
+      recording.close();
+    }
+  }
+
+  /// Lets SIGUSR2 write what happened last.
+  static void onSignal(@Nullable TierRecording recording) {
+    if (recording == null || !recording.isLast()) {
+      return;
+    }
+    try {
+      ProcessSignal.on("USR2", () -> recording.save("SIGUSR2"));
+    } catch (ReflectiveOperationException | IllegalArgumentException e) {
+      LOG.warn("record.last is written when something goes wrong alone: this platform has no SIGUSR2 for it ({})",
+          e.toString());
+    }
+  }
+}
