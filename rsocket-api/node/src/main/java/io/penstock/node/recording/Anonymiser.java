@@ -33,8 +33,9 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
   private static final long FIRST = 1_000_000_000;
   private static final Set<String> LEVELS = Set.of("hbm", "dram", "ssd");
   private static final Set<String> PLAIN = Set.of("penstock", "java", "os");
-  private static final Pattern QUANTITY = Pattern.compile("(?i)-?[0-9][0-9.,_]* ?(b|[kmgt]i?b|blocks?|ns|us|ms|s|m|h|%)?"
-      + "|true|false|on|off|none|unbounded|lru|lfu|arc|s3fifo|sieve|2q|fifo|tinylfu|wtinylfu");
+  private static final Pattern QUANTITY =
+      Pattern.compile("(?i)-?[0-9][0-9.,_]* ?(b|[kmgt]i?b|blocks?|ns|us|ms|s|m|h|%)?"
+          + "|true|false|on|off|none|unbounded|lru|lfu|arc|s3fifo|sieve|2q|fifo|tinylfu|wtinylfu");
   private static final Pattern TELLING = Pattern.compile("(?<key>\\b[0-9a-f]{32}:[0-9a-f]{32}\\b)"
       + "|(?<hash>\\b[0-9a-f]{32}\\b)"
       + "|(?<quoted>\"[^\"]*\")"

@@ -29,7 +29,6 @@ import io.penstock.node.kvevents.KvEventsMeters;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.PortChoice;
-import io.penstock.node.tiers.TierRecording;
 import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
@@ -40,6 +39,7 @@ import io.penstock.node.tiers.OpenSpaces;
 import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.operator.LiveTimers;
 import io.penstock.stack.shape.StackOptions;
@@ -159,7 +159,8 @@ public final class Node {
         .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           NodeMeters meters = NodeMeters.create();
           TierRecording recording = NodeRecording.begin(config);
-          return NodeSockets.open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
+          return NodeSockets
+              .open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
               .flatMap(sockets -> start(config, security, meters, sockets, recording)
                   .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
               .doOnError(failure -> NodeRecording.end(recording));

@@ -148,7 +148,8 @@ public final class NodeTiers extends ForwardingTier {
       made.set(stack);
       return stack;
     };
-    RecordedTier recorded = recording == null ? null : recording.open(plan, memory.preparedBytes(), TierInputs.of(chunks), stores, opening);
+    RecordedTier recorded =
+        recording == null ? null : recording.open(plan, memory.preparedBytes(), TierInputs.of(chunks), stores, opening);
     if (recorded == null) {
       opening.open(TierInputs.of(chunks), stores);
     }

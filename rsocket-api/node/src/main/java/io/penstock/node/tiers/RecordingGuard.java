@@ -67,7 +67,7 @@ final class RecordingGuard implements Script {
 
   private static @Nullable String troubleOf(RecordedEvent event) {
     return switch (event.kind()) {
-      case STORE_DAMAGED,NOT_INTACT -> "a store found a block damaged";
+      case STORE_DAMAGED, NOT_INTACT -> "a store found a block damaged";
       case LEVEL_DOWN -> "a level went down: " + event.text();
       case BROKEN -> event.text();
       case FAILED -> OWN_ERRORS.contains(name(event.text())) ? event.text() : null;

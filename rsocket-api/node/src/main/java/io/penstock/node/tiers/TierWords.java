@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// @param stores fastest first
 /// @param preparedBytes of its memory that were there before its first use
 /// @param room in memory that several spaces share; absent if this tier has its own
-record TierWords(String name, Handshake.Space space, @Nullable String standIn, long dramBlocks, long ssdBlocks, StackOptions.Mode mode,
+record TierWords(String name, Handshake.Space space, @Nullable String standIn, long dramBlocks, long ssdBlocks,
+    StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, boolean exact,
     Rules tiering, Bounds holds, List<Store> stores, long preparedBytes, @Nullable Room room) {
   /// A store under the tier.
@@ -71,7 +72,8 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
         stores.stream()
             .map(store -> new Store(store.name(), store.medium(), store.durability(), store.capacityBlocks()))
             .toList(),
-        preparedBytes, room == null ? null : new Room(room.name(), room.leastBlocks(), room.totalBytes(), room.parts()));
+        preparedBytes,
+        room == null ? null : new Room(room.name(), room.leastBlocks(), room.totalBytes(), room.parts()));
   }
 
   /// These words of a tier that is changed.
@@ -93,9 +95,10 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
     }
     EvictionPolicy changedPolicy = change.policy();
     Capacity dram = change.dram();
-    return new TierWords(name, space, dram == null ? dramBlocks : dram.inBlocks(blockBytes),
+    return new TierWords(name, space, standIn, dram == null ? dramBlocks : dram.inBlocks(blockBytes),
         ssd == null ? ssdBlocks : ssd.inBlocks(blockBytes), mode, changedPolicy == null ? policy : changedPolicy,
-        reserveBlocks, windowBlocks, waiters, eventsKept, exact, tiering, holds, List.copyOf(changed));
+        reserveBlocks, windowBlocks, waiters, eventsKept, exact, tiering, holds, List.copyOf(changed),
+        preparedBytes, room);
   }
 
   CacheSpace cacheSpace() {
