@@ -1,9 +1,6 @@
 package io.penstock.node.tiers;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.block.CacheSpace;
-import io.penstock.check.Uncaught;
 import io.penstock.disagg.request.RequestInputs;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.text.Json;
@@ -40,7 +37,7 @@ public final class TierRecording implements AutoCloseable {
   private static final Duration BETWEEN = Duration.ofSeconds(10);
 
   private final RecordingGuard guard;
-  private final AutoCloseable end;
+  private final Runnable end;
   private final @Nullable FlightRecorder flight;
   private final Turns turns;
   private final Recorder recorder;
@@ -51,9 +48,9 @@ public final class TierRecording implements AutoCloseable {
   private final Queue<Path> savedFolders = new ConcurrentLinkedQueue<>();
   private final AtomicLong nextSave = new AtomicLong(Long.MIN_VALUE);
 
-  private <S extends Script & AutoCloseable> TierRecording(S script) {
-    this.flight = script instanceof FlightRecorder last ? last : null;
-    this.end = script;
+  private TierRecording(Script script, Runnable end, @Nullable FlightRecorder flight) {
+    this.flight = flight;
+    this.end = end;
     this.guard = new RecordingGuard(script, this::wentWrong);
     this.turns = new Turns(LiveClock.process()::nanos, guard);
     this.recorder = new Recorder(turns);
@@ -68,14 +65,16 @@ public final class TierRecording implements AutoCloseable {
 
   /// @param configuration of the process, as JSON without secrets; empty for none
   public static TierRecording begin(Path folder, RecordingWriter.Options options, String configuration) {
-    return new TierRecording(RecordingWriter.begin(folder, options, configuration));
+    RecordingWriter writer = RecordingWriter.begin(folder, options, configuration);
+    return new TierRecording(writer, writer::close, null);
   }
 
   /// Begins to keep what happened last, see [#save].
   ///
   /// @param folder that gets a folder for each recording that is saved
   public static TierRecording last(Path folder, FlightRecorder.Options options, String configuration) {
-    return new TierRecording(FlightRecorder.begin(folder, options, configuration));
+    FlightRecorder recorder = FlightRecorder.begin(folder, options, configuration);
+    return new TierRecording(recorder, recorder::close, recorder);
   }
 
   /// Records the signals of flows into this recording.
@@ -156,12 +155,6 @@ public final class TierRecording implements AutoCloseable {
   /// Ends the recording: what happens from now on is not in it.
   @Override
   public void close() {
-    try {
-      requireNonNull(end, "end").close();
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      Uncaught.report(e);
-    }
+    end.run();
   }
 }
