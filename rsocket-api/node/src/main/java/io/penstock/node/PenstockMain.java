@@ -49,7 +49,8 @@ public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS =
       List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, RecordingCommand.class,
-          PartyCommand.class, TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SsdCommand.class,
+          PartyCommand.class, TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class,
+          SsdCommand.class,
           TrainCommand.class, DeviceCommand.class);
 
   private PenstockMain() {}

@@ -32,8 +32,9 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
   /// Time of the first turn of the copy.
   private static final long FIRST = 1_000_000_000;
   private static final Set<String> PLAIN = Set.of("penstock", "java", "os");
-  private static final Pattern QUANTITY = Pattern.compile("(?i)-?[0-9][0-9.,_]* ?(b|[kmgt]i?b|blocks?|ns|us|ms|s|m|h|%)?"
-      + "|true|false|on|off|none|unbounded|lru|lfu|arc|s3fifo|sieve|2q|fifo|tinylfu|wtinylfu");
+  private static final Pattern QUANTITY =
+      Pattern.compile("(?i)-?[0-9][0-9.,_]* ?(b|[kmgt]i?b|blocks?|ns|us|ms|s|m|h|%)?"
+          + "|true|false|on|off|none|unbounded|lru|lfu|arc|s3fifo|sieve|2q|fifo|tinylfu|wtinylfu");
   private static final Pattern TELLING = Pattern.compile("(?<key>\\b[0-9a-f]{32}:[0-9a-f]{32}\\b)"
       + "|(?<hash>\\b[0-9a-f]{32}\\b)"
       + "|(?<quoted>\"[^\"]*\")"
@@ -92,10 +93,7 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
   }
 
   private SpaceId space(SpaceId space) {
-    return spaces.computeIfAbsent(space, each -> {
-      BlockHash of = salt.of(new BlockHash(each.high(), each.low()));
-      return new SpaceId(of.high(), of.low());
-    });
+    return spaces.computeIfAbsent(space, salt::of);
   }
 
   private String text(RecordedEvent event) {

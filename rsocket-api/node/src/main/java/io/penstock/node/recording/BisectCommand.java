@@ -39,7 +39,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock recording bisect incident --with equal", "  penstock recording bisect incident --with \"jq -e"
-        + " '.tiers[0].stat.evicted < 100'\"", ""})
+        + " '.tiers[0].stat.evicted < 100'\"",
+      ""})
 final class BisectCommand implements Callable<Integer> {
   private static final int BEFORE = 8;
   private static final int AFTER = 2;

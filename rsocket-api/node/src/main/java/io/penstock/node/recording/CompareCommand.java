@@ -13,7 +13,8 @@ import picocli.CommandLine.Parameters;
     name = "compare",
     description = {"Finds where two recordings first differ: in the decisions of their tiers, and in each flow.", "",
       "Times, and numbers of flows, slots and events, do not count. A flow is known by its call and its keys, or by its"
-          + " name. Ends with 1 if the recordings differ.", ""},
+          + " name. Ends with 1 if the recordings differ.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock recording compare before after", ""})

@@ -16,7 +16,8 @@ import picocli.CommandLine.Mixin;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock recording dump incident --kind evicted,lost --from 2s", "  penstock recording dump incident"
-        + " --flow 4711 --json", ""})
+        + " --flow 4711 --json",
+      ""})
 final class DumpCommand implements Callable<Integer> {
   private final Console console;
 

@@ -17,13 +17,16 @@ import picocli.CommandLine.Parameters;
 /// `penstock recording export-trace`: writes the requests of a recording as a trace.
 @Command(
     name = "export-trace",
-    description = {"Writes the requests of a recording as a trace, which 'penstock replay', 'plan' and 'sweep' read.", "",
+    description = {"Writes the requests of a recording as a trace, which 'penstock replay', 'plan' and 'sweep' read.",
+      "",
       "A request is a lease: the blocks that one caller asked for. Hashes become numbers, in the order in which they"
-          + " appear. A recording does not know tokens: a block counts as the 512 tokens of the form.", ""},
+          + " appear. A recording does not know tokens: a block counts as the 512 tokens of the form.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock recording export-trace incident trace.jsonl", "  penstock replay trace.jsonl --policy lru"
-        + " --dram '50 blocks'", ""})
+        + " --dram '50 blocks'",
+      ""})
 final class ExportTraceCommand implements Callable<Integer> {
   private final Console console;
 

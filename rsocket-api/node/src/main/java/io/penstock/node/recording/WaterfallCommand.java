@@ -24,7 +24,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock recording waterfall incident --request 17", "  penstock recording waterfall incident"
-        + " --key 5f0c --html request.html --svg request.svg", ""})
+        + " --key 5f0c --html request.html --svg request.svg",
+      ""})
 final class WaterfallCommand implements Callable<Integer> {
   private final Console console;
 

@@ -95,9 +95,11 @@ final class WaterfallText {
       double to = Math.max(from + 1.5, x(bar.end(), waterfall.nanos()));
       String name = Escape.html(bar.name());
       svg.append("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n".formatted(LABEL - 8, y + 13, name));
-      svg.append("<rect class=\"%s\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s: %s ms to %s ms</title></rect>\n"
-          .formatted(bar.lane().name().toLowerCase(Locale.ROOT), number(from), y + 2, number(to - from), ROW - 6, name,
-              millis(bar.start()), millis(bar.end())));
+      svg.append(
+          "<rect class=\"%s\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s: %s ms to %s ms</title></rect>\n"
+              .formatted(bar.lane().name().toLowerCase(Locale.ROOT), number(from), y + 2, number(to - from), ROW - 6,
+                  name,
+                  millis(bar.start()), millis(bar.end())));
       for (long mark : bar.marks()) {
         double x = x(mark, waterfall.nanos());
         svg.append("<line class=\"mark\" x1=\"%s\" y1=\"%d\" x2=\"%1$s\" y2=\"%d\"/>\n".formatted(number(x), y + 2,
@@ -151,6 +153,7 @@ final class WaterfallText {
         %s</tbody></table>
         </body>
         </html>
-        """.formatted(title, title, svg(waterfall), rows, bars);
+        """
+        .formatted(title, title, svg(waterfall), rows, bars);
   }
 }
