@@ -18,8 +18,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The first differences between two recordings: in the decisions of their tiers, which have one order, and in the events
-/// of each flow, whatever the order of the flows.
+/// The first differences between two recordings: in the decisions of their tiers, which have one order, and in the
+/// events of each flow, whatever the order of the flows.
 ///
 /// @param a the first recording
 /// @param b the second

@@ -38,8 +38,8 @@ final class Salt {
     }
   }
 
-  /// A salt from a file, so that several recordings get equal hashes; without a file a random one, which no other object
-  /// ever has.
+  /// A salt from a file, so that several recordings get equal hashes; without a file a random one, which no other
+  /// object ever has.
   static Salt of(@Nullable Path file) {
     if (file == null) {
       byte[] random = new byte[RANDOM_BYTES];
