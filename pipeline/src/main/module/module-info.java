@@ -16,6 +16,8 @@ module io.penstock {
   exports io.penstock.stage;
   exports io.penstock.flow;
   exports io.penstock.meter;
+  exports io.penstock.recording;
+  exports io.penstock.recording.check;
 
   // For authors of stores and tiers
   exports io.penstock.tier.spi;
@@ -39,5 +41,4 @@ module io.penstock {
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
-  exports io.penstock.recording to io.penstock.storage, io.penstock.node;
 }

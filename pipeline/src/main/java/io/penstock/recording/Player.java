@@ -104,9 +104,9 @@ public final class Player {
   private final Map<Long, Owned> handles = new HashMap<>();
   private long played;
 
-  /// A tier, its stores, and what its readers hold, by slot.
+  /// A tier, its stores, and what its readers hold and its writers write, by slot.
   private record PlayedTier(RecordedTier tier, List<PlayedStore> stores, BlockTier plain,
-      Map<Long, List<Owned>> held) {}
+      Map<Long, List<Owned>> held, Map<Long, BlockDraft> drafts) {}
 
   public Player(Iterator<RecordedEvent> recording, World world, Payloads payloads) {
     this(recording, world, payloads, new Follower() {});
@@ -232,7 +232,7 @@ public final class Player {
           plain[0] = world.open(begin, inputs, recorded);
           return plain[0];
         });
-    tiers.put(begin.tier(), new PlayedTier(tier, stores, plain[0], new HashMap<>()));
+    tiers.put(begin.tier(), new PlayedTier(tier, stores, plain[0], new HashMap<>(), new HashMap<>()));
   }
 
   /// Draws and holds of the recording.
@@ -326,9 +326,10 @@ public final class Player {
     close(played(begin), begin.number(0));
     RecordedEvent next = comparison.next();
     if (next != null && next.equals(begin)) { // no reader had it
-      handles.values().stream().filter(Reservation.class::isInstance).map(Reservation.class::cast)
-          .flatMap(reservation -> reservation.drafts().stream())
-          .filter(draft -> draft.slot() == begin.number(0) && !draft.isClosed()).toList().forEach(Owned::close);
+      BlockDraft draft = played(begin).drafts().get(begin.number(0));
+      if (draft != null) {
+        draft.close();
+      }
     }
   }
 
@@ -361,7 +362,10 @@ public final class Player {
       switch (element) {
         case RecordedLease lease -> handles.put(lease.flow(), lease);
         case RecordedWindow window -> handles.put(window.flow(), window);
-        case RecordedReservation reservation -> handles.put(reservation.flow(), reservation);
+        case RecordedReservation reservation -> {
+          handles.put(reservation.flow(), reservation);
+          reservation.drafts().forEach(draft -> played(begin).drafts().put((long) draft.slot(), draft));
+        }
         case LayerSlice slice -> slice.spans().forEach(this::hold);
         case List<?> blocks -> blocks.forEach(each -> {
           if (each instanceof LeasedBlock leased) {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// One thing that happened, in the order in which it happened. Immutable.
 ///
@@ -142,7 +143,7 @@ public final class RecordedEvent {
   }
 
   @Override
-  public boolean equals(Object other) {
+  public boolean equals(@Nullable Object other) {
     return other instanceof RecordedEvent that && kind == that.kind && begins == that.begins && at == that.at
         && tier == that.tier && flow == that.flow && Arrays.equals(numbers, that.numbers) && keys.equals(that.keys)
         && text.equals(that.text);

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -88,7 +89,7 @@ public final class Recorder {
     private final RecordedEvent begin;
     private final Words<? super T> words;
     private final CoreSubscriber<? super T> actual;
-    private Subscription upstream = Operators.emptySubscription();
+    private @Nullable Subscription upstream;
 
     Recorded(RecordedEvent begin, Words<? super T> words, CoreSubscriber<? super T> actual) {
       this.begin = begin;
@@ -107,7 +108,7 @@ public final class Recorder {
 
     @Override
     public void onSubscribe(Subscription subscription) {
-      if (Operators.validate(upstream == Operators.emptySubscription() ? null : upstream, subscription)) {
+      if (Operators.validate(upstream, subscription)) {
         upstream = subscription;
         add(begin);
         actual.onSubscribe(this);
@@ -135,13 +136,17 @@ public final class Recorder {
     @Override
     public void request(long n) {
       add(event(Kind.FLOW_REQUEST).with(n));
-      upstream.request(n);
+      source().request(n);
     }
 
     @Override
     public void cancel() {
-      upstream.cancel();
+      source().cancel();
       add(event(Kind.FLOW_CANCEL));
+    }
+
+    private Subscription source() {
+      return requireNonNull(upstream, "upstream"); // the reader knows this only since then
     }
   }
 }

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// The recordings that the examples ship, one file each, play again, with the hash that is written beside them.
 @Timeout(60)
 final class ShippedRecordingsTest {
-  private static final Path FOLDER = Path.of("recordings");
+  private static final Path FOLDER = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("recordings");
   private static final long MOST_BYTES = 100 << 10;
 
   /// SHA-256 of the events of each file, by its name.

@@ -243,7 +243,7 @@ final class EventPages {
         Filled oldest = sealed.peek();
         if (oldest != null && oldest.copies == 0) {
           return sealed.remove();
-        } else if (oldest == null && closed || now - end >= 0) {
+        } else if ((oldest == null && closed) || now - end >= 0) {
           return null;
         }
         TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, end - now));
@@ -260,7 +260,7 @@ final class EventPages {
   synchronized List<Runnable> giveBack(Filled page) {
     recycle(page);
     boolean hasRoom = used <= bounds.bytes() / 4 && events <= bounds.events() / 4;
-    return full && hasRoom || closed ? released() : List.of();
+    return (full && hasRoom) || closed ? released() : List.of();
   }
 
   @GuardedBy("this") private List<Runnable> released() {

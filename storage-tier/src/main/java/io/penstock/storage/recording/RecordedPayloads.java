@@ -34,7 +34,7 @@ final class RecordedPayloads implements Payloads, AutoCloseable {
   private record Kept(long checksum, boolean stored, long first, int bytes, Path file, long offset) {
     /// Whether they may be bytes of the block that has `checksum`.
     boolean isOf(long wanted) {
-      return wanted == UNKNOWN || !stored && checksum == wanted;
+      return wanted == UNKNOWN || (!stored && checksum == wanted);
     }
 
     boolean has(long at) {

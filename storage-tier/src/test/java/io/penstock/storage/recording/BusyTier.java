@@ -24,6 +24,7 @@ import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
@@ -34,6 +35,7 @@ import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -174,21 +176,32 @@ final class BusyTier implements AutoCloseable {
     tier.close().block(SOON);
   }
 
-  /// Records a tier without end: the process is killed.
+  /// Records a tier until the process is killed: some rounds for each byte that comes in.
   static final class Recording {
+    private static final int ROUNDS = 64;
+
     private Recording() {}
 
     /// @param arguments folder, seed
-    static void main(String... arguments) {
-      RecordingWriter writer = RecordingWriter.begin(Path.of(arguments[0]), RecordingWriter.Options.defaults()
-          .withSegmentBytes(1 << 20).withMostBytes(256 << 20).withPayloads(true), "{\"killed\":true}");
+    static void main(String... arguments) throws IOException {
+      Path folder = Path.of(arguments[0]);
+      RecordingWriter writer = RecordingWriter.begin(folder, RecordingWriter.Options.defaults()
+          .withSegmentBytes(1 << 20).withPayloads(true).withWhenFull(RecordingWriter.WhenFull.WAIT), "{}");
+      Eventually.holds("its first page is on disk", () -> isReadable(folder));
       BusyTier busy = new BusyTier(writer);
       Random random = new Random(Long.parseLong(arguments[1]));
-      for (long round = 0;; round++) {
-        busy.step(random);
-        if (round % 32 == 0) {
-          IO.println(round);
+      while (System.in.read() >= 0) {
+        System.out.write('+');
+        System.out.flush();
+        for (int round = 0; round < ROUNDS; round++) {
+          busy.step(random);
         }
+      }
+    }
+
+    private static boolean isReadable(Path folder) {
+      try (RecordingReader reader = RecordingReader.open(folder)) {
+        return reader.hasNext();
       }
     }
   }

@@ -4,6 +4,7 @@ import io.penstock.KvException;
 import io.penstock.device.ascend.failure.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.text.Reason;
+import io.penstock.recording.RecordingFormatException;
 import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
 import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
 import io.penstock.storage.engine.EngineFailure.JournalFormatException;
@@ -19,7 +20,6 @@ import io.penstock.wire.security.TlsFailedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IExecutionStrategy;
@@ -28,6 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
+import picocli.CommandLine;
 import reactor.core.Exceptions;
 
 /// Turns the exception of a command into a line on standard error and an exit code.
@@ -112,6 +113,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case LibraryMismatchException e -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
       case DataException e -> ExitCode.DATA;
+      case RecordingFormatException e -> ExitCode.DATA;
       case DirectoryLockedException e -> ExitCode.INPUT_OUTPUT;
       case EngineUnavailableException e -> ExitCode.INPUT_OUTPUT;
       case JournalFormatException e -> ExitCode.INPUT_OUTPUT;

@@ -98,7 +98,8 @@ final class PlayedRun implements Player.Follower {
           "--flow must be the number or the name of a flow that was played (was %s)".formatted(plan.flow()));
     }
     return new PlayReport(folder.toString(), outcome.turns(), outcome.events(), recorded.flows(), recorded.sums(),
-        played.sums(), payloads, outcome.gap(), stop, difference == null ? null : context(difference), List.copyOf(broken),
+        played.sums(), payloads, outcome.gap(), stop, difference == null ? null : context(difference),
+        List.copyOf(broken),
         chosen == null
             ? null
             : new PlayReport.Flow(requireNonNull(plan.flow()), chosen.recorded.sums().flows(),

@@ -26,7 +26,8 @@ import tools.jackson.databind.JsonNode;
 /// The options of `penstock replay RECORDING`, on one recorded run of three levels.
 @Timeout(120)
 final class RecordingPlayTest {
-  private static final List<String> RUN = List.of("replay", "--limit", "30", "--hbm", "20 blocks", "--ssd", "60 blocks");
+  private static final List<String> RUN = List.of("replay", "--limit", "14", "--block-bytes", "4KiB", "--hbm",
+      "20 blocks", "--ssd", "60 blocks");
 
   @TempDir
   private static Path shared;
@@ -40,7 +41,7 @@ final class RecordingPlayTest {
   @BeforeAll
   static void record() {
     recording = shared.resolve("incident");
-    CommandLineRun run = run("--dram", "40 blocks", "--record", recording.toString());
+    CommandLineRun run = run("--dram", "30 blocks", "--record", recording.toString());
     assertThat(run.exitCode()).as(run.err()).isZero();
     events = events(recording);
   }
@@ -75,9 +76,9 @@ final class RecordingPlayTest {
     return written;
   }
 
-  /// The first event of a kind behind the first thousand.
+  /// The first event of a kind behind the first few hundred.
   private static int place(Kind kind) {
-    int place = 1000;
+    int place = 600;
     while (events.get(place).kind() != kind) {
       place++;
     }
@@ -125,7 +126,7 @@ final class RecordingPlayTest {
 
   @Test
   void breakAt_showsTheStateBeforeTheTurnOfTheEvent() {
-    int place = place(Kind.EVICTED);
+    int place = place(Kind.SLICE);
     JsonNode report = json(play(recording, "--break-at", String.valueOf(place), "--json"));
 
     int begin = place;
@@ -144,6 +145,7 @@ final class RecordingPlayTest {
     }
     assertThat(blocks).isPositive().isEqualTo(state.get("stat").get("blocks").asInt());
     assertThat(state.get("streams")).isNotEmpty();
+    assertThat(state.get("handles")).isNotEmpty();
     assertThat(play(recording, "--break-at", String.valueOf(place)).out()).contains("stopped before event " + begin,
         "LEVEL  BLOCKS  CAPACITY", "read leases: ", "open streams: ");
   }

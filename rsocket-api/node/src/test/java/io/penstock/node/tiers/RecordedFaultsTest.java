@@ -1,11 +1,9 @@
 package io.penstock.node.tiers;
 
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.KvException;
 import io.penstock.block.CacheSpace;
-
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.party.LoopbackParties;
@@ -78,7 +76,7 @@ final class RecordedFaultsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
   void runWithFaults_playsToOneSha256(int loops) {
-    playsToOneSha256(loops, 120, 5);
+    playsToOneSha256(loops, 60, 5);
   }
 
   @Tag("proof")
@@ -149,9 +147,9 @@ final class RecordedFaultsTest {
   }
 
   private void goOffAndOn(int served) {
-    if (served % 100 == 40) {
+    if (served % 30 == 10) {
       disk.health(StoreHealth.State.OFF);
-    } else if (served % 100 == 60) {
+    } else if (served % 30 == 20) {
       disk.health(StoreHealth.State.ACTIVE);
     }
   }
