@@ -91,7 +91,8 @@ final class FullRecorderTest {
   @Test
   void withWait_demandIsWithheld_andNothingIsMissing() {
     List<BlockKey> left = Blocks.keys(BusyTier.SPACE, 1000, 1001);
-    try (RecordingWriter writer = writer(WhenFull.WAIT)) {
+    try (RecordingWriter opened = writer(WhenFull.WAIT)) {
+      RecordingWriter writer = opened; // closed earlier than at the end
       BusyTier busy = new BusyTier(writer);
       List<CompletableFuture<Void>> clients = clients(busy);
       Eventually.holds("the recorder is full", writer::isFull);
