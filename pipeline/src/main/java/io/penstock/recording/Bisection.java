@@ -5,11 +5,12 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import java.util.Optional;
 
-/// Finds the first turn of a recording after which an invariant is broken, by playing the recording up to one place after
-/// another. Each play halves the events in question, so `log2(events) + 2` plays are enough.
+/// Finds the first turn of a recording after which an invariant is broken, by playing the recording up to one place
+/// after another. Each play halves the events in question, however long the turns are, so `log2(events) + 3` plays are
+/// enough.
 ///
-/// An invariant that is broken for a while and holds again later may be missed, as in every bisection: the search begins
-/// with its end, where the invariant must be broken. One thread.
+/// An invariant that is broken for a while and holds again later may be missed, as in every bisection: the search
+/// begins with its end, where the invariant must be broken. One thread.
 public final class Bisection {
   private final Probe probe;
   private long plays;
@@ -64,7 +65,7 @@ public final class Bisection {
     long following = none.following(); // the first place after `good` that can be played to
     long bad = whole.events();
     while (following < bad) {
-      Played middle = play(Math.max(following, good + (bad - good) / 2));
+      Played middle = play(following + (bad - following) / 2);
       if (middle.holds()) {
         good = middle.events();
         following = middle.following();

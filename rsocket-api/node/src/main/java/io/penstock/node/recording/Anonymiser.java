@@ -94,10 +94,7 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
   }
 
   private SpaceId space(SpaceId space) {
-    return spaces.computeIfAbsent(space, each -> {
-      BlockHash of = salt.of(new BlockHash(each.high(), each.low()));
-      return new SpaceId(of.high(), of.low());
-    });
+    return spaces.computeIfAbsent(space, salt::of);
   }
 
   private String text(RecordedEvent event) {

@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
       "             the rules of recordings",
       "",
       "Anything with a space or a slash is a command line. It is run as 'git bisect run' runs one: the state of the"
-          + " tiers after some events is written to a file as JSON, whose path is its last argument. It ends with 0 where"
-          + " the invariant holds, and with 1 to 124 where it is broken.",
+          + " tiers after some events is written to a file as JSON, whose path is its last argument. It ends with 0"
+          + " where the invariant holds, and with 1 to 124 where it is broken.",
       "Ends with 0 if the event was found, and with 1 if the invariant holds after the last event.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",

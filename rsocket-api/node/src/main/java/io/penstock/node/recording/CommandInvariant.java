@@ -10,8 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Predicate;
 
-/// Asks a command, as `git bisect run` does: it gets the path of a file with the state as JSON behind its own arguments.
-/// It ends with 0 if the invariant holds, with 1 to 124 if it is broken, and with another code if it cannot tell.
+/// Asks a command, as `git bisect run` does: it gets the path of a file with the state as JSON behind its own
+/// arguments. It ends with 0 if the invariant holds, with 1 to 124 if it is broken, and with another code if it cannot
+/// tell.
 final class CommandInvariant implements Predicate<PlayedState> {
   private static final int MOST_BROKEN = 124;
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Names flows by what they are, not by their numbers, so that two recordings can be compared: the call with its keys, or
-/// the name of a named flow, and how many of them came before. Reads the events of a recording in order.
+/// Names flows by what they are, not by their numbers, so that two recordings can be compared: the call with its keys,
+/// or the name of a named flow, and how many of them came before. Reads the events of a recording in order.
 final class FlowNames {
   private final Map<Long, String> names = new HashMap<>();
   private final Map<String, Integer> counts = new HashMap<>();

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The requests of one tier of a recording: its leases, in the order of its decisions. Reads the events in order.
 ///
-/// A hash becomes the number of its first appearance, from 0. A request continues a session if the last hash of a request
-/// before it is among its hashes: each hash stands for all blocks before it, too.
+/// A hash becomes the number of its first appearance, from 0. A request continues a session if the last hash of a
+/// request before it is among its hashes: each hash stands for all blocks before it, too.
 final class RecordedRequests {
   private final int tier;
   private final int blockTokens;
@@ -47,7 +47,7 @@ final class RecordedRequests {
       answered(event);
       return null;
     }
-    if (event.kind() != Kind.LEASE && event.kind() != Kind.READ || event.keys().isEmpty()) {
+    if ((event.kind() != Kind.LEASE && event.kind() != Kind.READ) || event.keys().isEmpty()) {
       return null;
     }
     List<BlockKey> keys = event.keys();

@@ -15,10 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The first differences between two recordings: in the decisions of their tiers, which have one order, and in the events
-/// of each flow, whatever the order of the flows.
+/// The first differences between two recordings: in the decisions of their tiers, which have one order, and in the
+/// events of each flow, whatever the order of the flows.
 ///
 /// @param a the first recording
 /// @param b the second
@@ -26,11 +27,12 @@ import org.jspecify.annotations.Nullable;
 /// @param decision the first that differs; null if none does
 /// @param flows that both have, with equal events
 /// @param differing flows that both have, with other events
-/// @param onlyA flows that only the first has
-/// @param onlyB flows that only the second has
+/// @param onlyA number of flows that only the first has
+/// @param onlyB number of flows that only the second has
+/// @param missing names of some of them
 /// @param flow the first difference in a flow, in the order of the first recording; null if there is none
 record RecordingDifference(String a, String b, long decisions, @Nullable Place decision, long flows, long differing,
-    List<String> onlyA, List<String> onlyB, @Nullable Place flow) {
+    long onlyA, long onlyB, List<String> missing, @Nullable Place flow) {
   private static final int CONTEXT = 6;
   private static final int MOST_FLOWS = 1 << 10;
   private static final int MOST_NAMES = 20;
@@ -47,7 +49,7 @@ record RecordingDifference(String a, String b, long decisions, @Nullable Place d
   record Place(String name, long index, @Nullable EventView a, @Nullable EventView b, List<EventView> before) {}
 
   boolean isEqual() {
-    return decision == null && differing == 0 && onlyA.isEmpty() && onlyB.isEmpty();
+    return decision == null && differing == 0 && onlyA == 0 && onlyB == 0;
   }
 
   /// Compares two recordings.
@@ -61,12 +63,9 @@ record RecordingDifference(String a, String b, long decisions, @Nullable Place d
         .filter(each -> flowsB.containsKey(each.getKey()) && !flowsB.get(each.getKey()).equals(each.getValue()))
         .map(Map.Entry::getKey).toList();
     return new RecordingDifference(a.toString(), b.toString(), decided.equal, decided.first,
-        flowsA.size() - onlyA.size() - differing.size(), differing.size(), some(onlyA), some(onlyB),
+        flowsA.size() - onlyA.size() - differing.size(), differing.size(), onlyA.size(), onlyB.size(),
+        Stream.concat(onlyA.stream(), onlyB.stream()).limit(MOST_NAMES).toList(),
         differing.isEmpty() ? null : first(a, b, differing));
-  }
-
-  private static List<String> some(List<String> names) {
-    return names.size() <= MOST_NAMES ? names : List.copyOf(names.subList(0, MOST_NAMES));
   }
 
   private record Decisions(long equal, @Nullable Place first) {}
@@ -196,10 +195,9 @@ record RecordingDifference(String a, String b, long decisions, @Nullable Place d
         : "decisions: the first %,d are equal%n".formatted(decisions));
     place(text, decision);
     text.append("flows: %,d are equal, %,d differ, %,d are only in the first, %,d only in the second%n".formatted(flows,
-        differing, onlyA.size(), onlyB.size()));
+        differing, onlyA, onlyB));
     place(text, flow);
-    onlyA.forEach(name -> text.append("  only in the first: ").append(name).append('\n'));
-    onlyB.forEach(name -> text.append("  only in the second: ").append(name).append('\n'));
+    missing.forEach(name -> text.append("  only in one: ").append(name).append('\n'));
     return text.toString().stripTrailing();
   }
 

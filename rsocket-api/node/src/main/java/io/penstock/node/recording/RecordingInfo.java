@@ -92,17 +92,11 @@ record RecordingInfo(String recording, String form, int files, long bytes, @Null
         case FLOW -> flows.merge(event.text(), 1L, Long::sum);
         case PAYLOAD -> payloadBytes += event.number(2);
         default -> {
-          if (event.begins() && !event.isSignal() && gaps.isEmpty() && open.add(event.tier())
-              && !isPlayedByFlow(event)) {
+          if (event.begins() && !event.isSignal() && gaps.isEmpty() && open.add(event.tier())) {
             refuse("tier %d is called at event %d and was never opened".formatted(event.tier(), number));
           }
         }
       }
-    }
-
-    /// Demand and slices are of tier 0 in a recording, whatever their tier.
-    private static boolean isPlayedByFlow(RecordedEvent event) {
-      return event.tier() == 0 && event.flow() != 0;
     }
 
     private void began(RecordedEvent event) {

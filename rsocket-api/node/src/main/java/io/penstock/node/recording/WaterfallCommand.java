@@ -113,8 +113,8 @@ final class WaterfallCommand implements Callable<Integer> {
         boolean begins = event.kind() == Kind.LEASE || event.kind() == Kind.READ;
         if (which.flow != null && event.flow() == which.flow) {
           return family.eldest(event.flow());
-        } else if (begins && (which.request != null && which.request == number
-            || prefix != null && event.keys().stream().anyMatch(key -> key.hash().toString().startsWith(prefix)))) {
+        } else if (begins && ((which.request != null && which.request == number)
+            || (prefix != null && event.keys().stream().anyMatch(key -> key.hash().toString().startsWith(prefix))))) {
           return event.flow();
         }
         number += begins ? 1 : 0;

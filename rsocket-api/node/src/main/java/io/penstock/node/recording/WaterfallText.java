@@ -140,7 +140,11 @@ final class WaterfallText {
         <meta charset="utf-8">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
         <title>%s</title>
-        <style>body{font:15px sans-serif;margin:2em}svg{max-width:100%%;height:auto}td,th{padding:.2em 1em;text-align:left}</style>
+        <style>
+        body{font:15px sans-serif;margin:2em}
+        svg{max-width:100%%;height:auto}
+        td,th{padding:.2em 1em;text-align:left}
+        </style>
         </head>
         <body>
         <h1>One request</h1>
