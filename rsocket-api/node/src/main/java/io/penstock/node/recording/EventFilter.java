@@ -74,7 +74,7 @@ final class EventFilter {
 
   private static String requireHex(@Nullable String key) {
     String prefix = key == null ? "" : key.strip().toLowerCase(Locale.ROOT);
-    if (!prefix.matches("[0-9a-f]{0,32}") || key != null && prefix.isEmpty()) {
+    if (!prefix.matches("[0-9a-f]{0,32}") || (key != null && prefix.isEmpty())) {
       throw new IllegalArgumentException("--key must be 1 to 32 hexadecimal digits (was " + key + ")");
     }
     return prefix;

@@ -47,7 +47,7 @@ final class RecordedRequests {
       answered(event);
       return null;
     }
-    if (event.kind() != Kind.LEASE && event.kind() != Kind.READ || event.keys().isEmpty()) {
+    if ((event.kind() != Kind.LEASE && event.kind() != Kind.READ) || event.keys().isEmpty()) {
       return null;
     }
     List<BlockKey> keys = event.keys();
