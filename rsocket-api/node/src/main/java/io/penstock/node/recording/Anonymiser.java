@@ -90,11 +90,11 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
     if (hashes.size() >= KNOWN) {
       hashes.clear();
     }
-    return hashes.computeIfAbsent(hash, salt::of);
+    return hashes.computeIfAbsent(hash, salt::hash);
   }
 
   private SpaceId space(SpaceId space) {
-    return spaces.computeIfAbsent(space, salt::of);
+    return spaces.computeIfAbsent(space, salt::space);
   }
 
   private String text(RecordedEvent event) {

@@ -59,12 +59,12 @@ final class Salt {
   }
 
   /// The salted hash of a block hash: 64 bits, which tell the blocks of a recording apart and take half the room.
-  BlockHash of(BlockHash hash) {
+  BlockHash hash(BlockHash hash) {
     return new BlockHash(digest(hash).getLong(), 0);
   }
 
   /// The salted hash of the id of a space.
-  SpaceId of(SpaceId space) {
+  SpaceId space(SpaceId space) {
     return SpaceId.read(digest(new BlockHash(space.high(), space.low())));
   }
 

@@ -98,6 +98,10 @@ final class WaterfallCommand implements Callable<Integer> {
         which.words()));
   }
 
+  private static boolean has(RecordedEvent event, String prefix) {
+    return event.keys().stream().anyMatch(key -> key.hash().toString().startsWith(prefix));
+  }
+
   /// Flow of the lease.
   private long lease() {
     String prefix = which.key == null ? null : which.key.strip().toLowerCase(Locale.ROOT);
@@ -114,7 +118,7 @@ final class WaterfallCommand implements Callable<Integer> {
         if (which.flow != null && event.flow() == which.flow) {
           return family.eldest(event.flow());
         } else if (begins && ((which.request != null && which.request == number)
-            || (prefix != null && event.keys().stream().anyMatch(key -> key.hash().toString().startsWith(prefix))))) {
+            || (prefix != null && has(event, prefix)))) {
           return event.flow();
         }
         number += begins ? 1 : 0;

@@ -87,7 +87,7 @@ final class WaterfallText {
       svg.append("<line class=\"axis\" x1=\"%s\" y1=\"%d\" x2=\"%1$s\" y2=\"%d\"/>\n".formatted(number(x), HEAD - 6,
           height - 6));
       svg.append("<text x=\"%s\" y=\"16\" text-anchor=\"middle\">%s ms</text>\n".formatted(number(x),
-          String.format(Locale.ROOT, "%.1f", waterfall.nanos() * tenth / 1e7)));
+          String.format(Locale.ROOT, "%.1f", waterfall.nanos() * tenth / 10.0 / 1e6)));
     }
     int y = HEAD;
     for (Bar bar : waterfall.bars()) {

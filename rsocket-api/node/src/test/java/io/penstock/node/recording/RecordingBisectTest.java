@@ -298,9 +298,9 @@ final class RecordingBisectTest {
         (inputs, recorded) -> new Stacks(faults).open(events.getFirst(), inputs, recorded));
     try (BlockScope scope = new BlockScope()) {
       for (int round = 0; round < ROUNDS; round++) {
-        put(tier, Blocks.keys(SPACE, 2 * round, 2 * round + 2), copies, scope);
+        put(tier, Blocks.keys(SPACE, 2L * round, 2L * round + 2), copies, scope);
         if (round >= 8) {
-          read(tier, Blocks.keys(SPACE, 2 * (round - 8), 2 * (round - 8) + 2), copies, scope);
+          read(tier, Blocks.keys(SPACE, 2L * (round - 8), 2L * (round - 8) + 2), copies, scope);
         }
       }
       end(copies);
