@@ -58,6 +58,11 @@ public final class Player {
 
     /// Ends what has expired.
     void expire(BlockTier tier);
+
+    /// Makes the machine beside the tiers that `begin` describes; its making is a turn with this event.
+    default RecordedMachine.Played machine(RecordedEvent begin, RecordedMachine recorded) {
+      throw new RecordingFormatException("recording", "of tiers alone", "with " + begin);
+    }
   }
 
   /// What a tier knows of a store.
@@ -99,7 +104,7 @@ public final class Player {
   private final Comparison comparison;
   private final Turns turns;
   private final BlockScope scope = new BlockScope();
-  private final Map<Integer, PlayedRequests> requests = new HashMap<>();
+  private final Map<Integer, RecordedMachine.Played> machines = new HashMap<>();
   private final Map<Integer, PlayedTier> tiers = new HashMap<>();
   private final Map<Long, Reader> readers = new HashMap<>();
   private final Map<Long, Owned> handles = new HashMap<>();
@@ -215,9 +220,10 @@ public final class Player {
       case STORE_HEALTH -> store(begin).health(PlayedStore.healthOf(begin));
       case STORE_DAMAGED -> store(begin).damaged(begin.key());
       case SHUT -> read(begin, tier(begin).close());
-      case REQUESTS -> requests.put(begin.tier(), new PlayedRequests(turns, begin));
+      case REQUESTS ->
+        machines.put(begin.tier(), world.machine(begin, new RecordedMachine(turns, begin.tier())));
       case REQUEST_OPEN, REQUEST_SIGNAL, REQUEST_MOVED, REQUEST_WITHDRAW, REQUEST_LOOK, REQUEST_FREED ->
-        requireNonNull(requests.get(begin.tier()), "requests").give(begin);
+        requireNonNull(machines.get(begin.tier()), "machine").give(begin);
       case BEGAN, FLOW, FLOW_REQUEST, FLOW_NEXT, FLOW_CANCEL, FLOW_COMPLETE, FLOW_ERROR, TIMER, LINK, BROKEN ->
         turns.run(() -> begin, () -> {});
       default -> throw new IllegalStateException("a turn must begin with an input (was " + begin + ")");

@@ -327,7 +327,8 @@ public final class RecordedEvent {
     /// Bytes of a block were kept; numbers: checksum of the block, first byte, bytes, 1 if they were read from a store;
     /// keys: its own. The bytes follow in the file.
     PAYLOAD,
-    /// A prefill connector was made; numbers: its times in milliseconds, as [RequestWords] orders them; text: its name.
+    /// A prefill connector was made; numbers: its times in milliseconds, those of its lease, of patience, of signals,
+    /// its tick, and tries of a signal; text: its name.
     REQUESTS,
     /// Blocks of a request are to be kept; numbers: clock; text: request, receivers.
     REQUEST_OPEN,
@@ -348,8 +349,8 @@ public final class RecordedEvent {
     /// The blocks of a request were given up; numbers: release; text: request.
     REQUEST_RELEASED;
 
-    /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
-    /// one, and no tier is told of it.
+    /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies
+    /// within one, and no tier is told of it.
     public boolean isSignal() {
       return ordinal() > GAP.ordinal() && !isOfRequest();
     }

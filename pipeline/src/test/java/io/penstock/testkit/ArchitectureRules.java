@@ -69,7 +69,7 @@ public final class ArchitectureRules {
         .arrow("tier", "block", "operator")
         .arrow("stack", "tier", "pool")
         .arrow("stage", "tier")
-        .arrow("disagg", "tier")
+        .arrow("disagg", "tier", "recording")
         .arrow("flow", "stage", "disagg")
         .arrow("recording", "tier")
         .arrow("meter", "flow", "pool")

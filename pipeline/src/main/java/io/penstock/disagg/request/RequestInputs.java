@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What a [PrefillConnector] learns from elsewhere, and what it makes of it. A recording puts the inputs in an order, so
-/// that they can be given again; without one nothing is between.
+/// What a [PrefillConnector] learns from elsewhere, and what it makes of it. A recording puts the inputs in an order,
+/// so that they can be given again; without one nothing is between.
 public interface RequestInputs {
   /// Nothing between.
   static RequestInputs direct() {

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 ///     .verify();
 /// ```
 ///
-/// A statement about a flow that was never subscribed fails, and so does a recording with a gap: it would prove nothing.
-/// One thread; each instance is used once.
+/// A statement about a flow that was never subscribed fails, and so does a recording with a gap: it would prove
+/// nothing. One thread; each instance is used once.
 public final class RecordingVerifier {
   /// Events that a failure shows before the one that broke a rule, and after it.
   private static final int BEFORE = 8;

@@ -3,11 +3,13 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.disagg.recording.PlayedRequests;
 import io.penstock.node.text.Json;
 import io.penstock.pool.share.SharedMemory;
 import io.penstock.recording.Player;
 import io.penstock.recording.Player.PlayedStoreSpec;
 import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedMachine;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackOptions.Sampling;
 import io.penstock.tier.BlockTier;
@@ -73,6 +75,11 @@ public final class PlayedTiers implements Player.World {
       shares.put(part.name(), shared.share(part.name(), part.weight(), part.quotaBytes()));
     }
     return requireNonNull(shares.get(room.name()), "share");
+  }
+
+  @Override
+  public RecordedMachine.Played machine(RecordedEvent begin, RecordedMachine machine) {
+    return new PlayedRequests(begin, machine);
   }
 
   @Override

@@ -1,10 +1,11 @@
 package io.penstock.node.tiers;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.disagg.recording.RecordedRequests;
 import io.penstock.disagg.request.RequestInputs;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.text.Json;
-import io.penstock.recording.RecordedRequests;
+import io.penstock.recording.RecordedMachine;
 import io.penstock.recording.RecordedTier;
 import io.penstock.recording.Recorder;
 import io.penstock.recording.Script;
@@ -27,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A recording of all tiers of this process, in one order: of everything in a folder, or of what happened last, which is
-/// written when something went wrong. It ends before the tiers are closed.
+/// A recording of all tiers of this process, in one order: of everything in a folder, or of what happened last, which
+/// is written when something went wrong. It ends before the tiers are closed.
 public final class TierRecording implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TierRecording.class);
   /// Recordings of what happened last that are kept.
@@ -86,7 +87,7 @@ public final class TierRecording implements AutoCloseable {
   ///
   /// @param name of the rank
   public RequestInputs requests(String name) {
-    return new RecordedRequests(turns, ranks.getAndIncrement(), name);
+    return new RecordedRequests(new RecordedMachine(turns, ranks.getAndIncrement()), name);
   }
 
   /// Opens a tier of `plan` that is recorded.

@@ -1,4 +1,4 @@
-package io.penstock.recording;
+package io.penstock.disagg.recording;
 
 import static java.util.Objects.requireNonNull;
 
@@ -9,7 +9,9 @@ import io.penstock.disagg.request.Release;
 import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.disagg.request.RequestInputs;
 import io.penstock.disagg.request.Signal;
+import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.RecordedMachine;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -19,64 +21,59 @@ import org.jspecify.annotations.Nullable;
 /// The requests that a prefill rank keeps, recorded: each call, signal, timer and release of memory is a turn, and what
 /// the rank made of it are facts.
 public final class RecordedRequests implements RequestInputs {
-  private final Turns turns;
-  private final int number;
+  private final RecordedMachine machine;
   private final String name;
   private final RequestInputs inputs;
   private LongSupplier clock = () -> 0;
   // Used in turns
   private long now;
 
-  /// @param number of the connector in the recording
+  /// @param machine number of the connector in a recording
   /// @param name of its rank
-  public RecordedRequests(Turns turns, int number, String name) {
-    this(turns, number, name, RequestInputs.direct());
+  public RecordedRequests(RecordedMachine machine, String name) {
+    this(machine, name, RequestInputs.direct());
   }
 
-  RecordedRequests(Turns turns, int number, String name, RequestInputs inputs) {
-    this.turns = requireNonNull(turns, "turns");
-    this.number = number;
+  RecordedRequests(RecordedMachine machine, String name, RequestInputs inputs) {
+    this.machine = requireNonNull(machine, "machine");
     this.name = requireNonNull(name, "name");
     this.inputs = requireNonNull(inputs, "inputs");
   }
 
-  private RecordedEvent event(Kind kind) {
-    return RecordedEvent.of(kind, 0).ofTier(number);
-  }
-
   private <T extends @Nullable Object> T turn(Supplier<RecordedEvent> event, Supplier<T> work) {
-    return turns.call(() -> {
+    return machine.turn(() -> {
       now = clock.getAsLong();
       return event.get();
-    }, work::get);
+    }, work);
   }
 
   private RecordedEvent about(Kind kind, String request) {
-    return event(kind).with(now).with(request);
+    return machine.event(kind, request, now);
   }
 
   @Override
   public void begin(LifecycleOptions options, LongSupplier timers, Consumer<String> look) {
     clock = timers;
-    turns.signal(event(Kind.REQUESTS).with(RequestWords.numbers(options)).with(name));
+    machine.turn(() -> machine.event(Kind.REQUESTS, name, RequestWords.numbers(options)), () -> true);
     inputs.begin(options, timers, look);
   }
 
   @Override
   public long nanos(LongSupplier timers) {
-    return turns.isInTurn() ? now : timers.getAsLong();
+    return machine.isInTurn() ? now : timers.getAsLong();
   }
 
   @Override
   public <T extends @Nullable Object> T open(String request, Set<RankId> receivers, Supplier<T> work) {
-    return turn(() -> event(Kind.REQUEST_OPEN).with(now).with(RequestWords.of(request, receivers)), work);
+    return turn(() -> machine.event(Kind.REQUEST_OPEN, RequestWords.of(request, receivers), now), work);
   }
 
   @Override
   public <T extends @Nullable Object> T hear(Signal signal, Supplier<T> work) {
-    return turn(() -> event(Kind.REQUEST_SIGNAL)
-        .with(now, signal.kind().ordinal(), signal.readers(), signal.from().rank().rank(), signal.from().generation())
-        .with(RequestWords.of(signal.request(), signal.from().rank().instance())), work);
+    return turn(
+        () -> machine.event(Kind.REQUEST_SIGNAL, RequestWords.of(signal.request(), signal.from().rank().instance()),
+            now, signal.kind().ordinal(), signal.readers(), signal.from().rank().rank(), signal.from().generation()),
+        work);
   }
 
   @Override
@@ -108,24 +105,24 @@ public final class RecordedRequests implements RequestInputs {
   @Override
   public boolean areSame(HeldBlocks one, HeldBlocks other) {
     boolean same = inputs.areSame(one, other);
-    turns.add(event(Kind.REQUEST_SAME).with(same ? 1 : 0));
+    machine.fact(machine.event(Kind.REQUEST_SAME, "", same ? 1 : 0));
     return same;
   }
 
   @Override
   public void answered(String request, RequestAnswer answer) {
     Release release = answer.release();
-    turns.add(event(Kind.REQUEST_ANSWER)
-        .with(answer.outcome().ordinal(), release == null ? -1 : release.ordinal()).with(request));
+    machine.fact(machine.event(Kind.REQUEST_ANSWER, request, answer.outcome().ordinal(),
+        release == null ? -1 : release.ordinal()));
   }
 
   @Override
   public void released(String request, Release release) {
-    turns.add(event(Kind.REQUEST_RELEASED).with(release.ordinal()).with(request));
+    machine.fact(machine.event(Kind.REQUEST_RELEASED, request, release.ordinal()));
   }
 
   @Override
   public void afterwards(Runnable work) {
-    turns.afterwards(work);
+    machine.afterwards(work);
   }
 }

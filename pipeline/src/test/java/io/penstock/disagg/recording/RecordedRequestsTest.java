@@ -1,4 +1,4 @@
-package io.penstock.recording;
+package io.penstock.disagg.recording;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,9 +10,15 @@ import io.penstock.disagg.request.LifecycleOptions.Lease;
 import io.penstock.disagg.request.LifecycleOptions.Patience;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.disagg.request.Signal;
+import io.penstock.recording.Difference;
+import io.penstock.recording.Payloads;
+import io.penstock.recording.Player;
 import io.penstock.recording.Player.Outcome;
 import io.penstock.recording.Player.PlayedStoreSpec;
+import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.RecordedMachine;
+import io.penstock.recording.Turns;
 import io.penstock.testkit.Race;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.spi.BlockStore;
@@ -55,6 +61,11 @@ final class RecordedRequestsTest {
     public void expire(BlockTier tier) {
       throw new IllegalStateException("a recording of requests must have no tier");
     }
+
+    @Override
+    public RecordedMachine.Played machine(RecordedEvent begin, RecordedMachine machine) {
+      return new PlayedRequests(begin, machine);
+    }
   }
 
   private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
@@ -86,7 +97,7 @@ final class RecordedRequestsTest {
     while (!recording.get(cause).begins()) {
       cause--;
     }
-    recording.set(cause, recording.get(cause).with("another request\ndecode"));
+    recording.set(cause, recording.get(cause).withText("another request\ndecode"));
 
     Difference difference = play(recording).difference();
 
@@ -118,7 +129,7 @@ final class RecordedRequestsTest {
         new Patience(Duration.ofSeconds(3), Duration.ofSeconds(3), Duration.ofSeconds(2), Duration.ofSeconds(1)),
         LifecycleOptions.defaults().signals(), Duration.ofMillis(100));
     PrefillConnector connector = new PrefillConnector(options, LifecycleListener.noop(), timers,
-        new RecordedRequests(new Turns(System::nanoTime, recording::add), 0, "prefill/0"));
+        new RecordedRequests(new RecordedMachine(new Turns(System::nanoTime, recording::add), 0), "prefill/0"));
     try (Race race = new Race(3)) {
       race.run(() -> engine(connector, new Random(seed)), () -> readers(connector, new Random(seed + 1)),
           () -> time(new Random(seed + 2)));

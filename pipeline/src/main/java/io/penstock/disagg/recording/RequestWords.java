@@ -1,10 +1,11 @@
-package io.penstock.recording;
+package io.penstock.disagg.recording;
 
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.disagg.request.LifecycleOptions.Lease;
 import io.penstock.disagg.request.LifecycleOptions.Patience;
 import io.penstock.disagg.request.LifecycleOptions.Signals;
+import io.penstock.recording.RecordedEvent;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.penstock.recording;
+package io.penstock.disagg.recording;
 
 import static java.util.Objects.requireNonNull;
 
@@ -9,7 +9,9 @@ import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.disagg.request.RequestInputs;
 import io.penstock.disagg.request.Signal;
+import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.RecordedMachine;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -23,21 +25,22 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /// The requests of a prefill rank, played: calls, signals, timers and releases of memory come as they were recorded.
-final class PlayedRequests {
-  private final Turns turns;
+public final class PlayedRequests implements RecordedMachine.Played {
+  private final RecordedMachine machine;
   private final PrefillConnector connector;
   private final Map<String, Sinks.Empty<Void>> held = new HashMap<>();
   private Consumer<String> look = request -> {};
   private long now;
 
   /// @param begin the event of kind `REQUESTS`
-  PlayedRequests(Turns turns, RecordedEvent begin) {
-    this.turns = turns;
+  public PlayedRequests(RecordedEvent begin, RecordedMachine machine) {
+    this.machine = requireNonNull(machine, "machine");
     this.connector = new PrefillConnector(RequestWords.options(begin), LifecycleListener.noop(), new Still(),
-        new RecordedRequests(turns, begin.tier(), begin.text(), new Inputs()));
+        new RecordedRequests(machine, begin.text(), new Inputs()));
   }
 
-  void give(RecordedEvent event) {
+  @Override
+  public void give(RecordedEvent event) {
     now = event.number(0);
     String request = RequestWords.request(event);
     switch (event.kind()) {
@@ -86,7 +89,7 @@ final class PlayedRequests {
 
     @Override
     public boolean areSame(HeldBlocks one, HeldBlocks other) {
-      RecordedEvent next = turns.next();
+      RecordedEvent next = machine.next();
       return next != null && next.kind() == Kind.REQUEST_SAME && next.number(0) == 1;
     }
   }
