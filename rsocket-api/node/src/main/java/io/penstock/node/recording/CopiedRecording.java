@@ -40,7 +40,7 @@ record CopiedRecording(String file, long events, long of, long bytes) {
     private final UnaryOperator<RecordedEvent> change;
     private final @Nullable PlayPoint last;
     private final Progressing progress;
-    private final TurnTime time = new TurnTime();
+    private final Recordings.TurnTime time = new Recordings.TurnTime();
     private final WithoutPayloads without = new WithoutPayloads();
     private final ArrayDeque<RecordedEvent> next = new ArrayDeque<>(1);
     private long number;

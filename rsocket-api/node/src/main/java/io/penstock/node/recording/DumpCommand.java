@@ -44,7 +44,7 @@ final class DumpCommand implements Callable<Integer> {
 
   private final class Printing implements Recordings.Visitor {
     private final EventFilter.Chosen chosen;
-    private final TurnTime time = new TurnTime();
+    private final Recordings.TurnTime time = new Recordings.TurnTime();
     private long printed;
 
     Printing(EventFilter.Chosen chosen) {

@@ -52,7 +52,7 @@ final class RecordingProbe implements Bisection.Probe {
   private final class Playing implements Player.Follower {
     private final long most;
     private final TierWatch watch = new TierWatch();
-    private final TurnTime time = new TurnTime();
+    private final Recordings.TurnTime time = new Recordings.TurnTime();
     private final List<EventView> turn = new ArrayList<>();
     private @Nullable Player player;
     private @Nullable Difference difference;

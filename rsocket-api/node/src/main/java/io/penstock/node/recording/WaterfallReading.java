@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 final class WaterfallReading implements Recordings.Visitor {
   private final long lease;
   private final FlowFamily family = new FlowFamily();
-  private final TurnTime time = new TurnTime();
+  private final Recordings.TurnTime time = new Recordings.TurnTime();
   private final Map<Integer, List<String>> stores = new HashMap<>();
   private final List<Bar> bars = new ArrayList<>();
   private final Map<Object, Open> open = new LinkedHashMap<>();
