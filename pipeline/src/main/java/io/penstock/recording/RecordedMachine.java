@@ -6,8 +6,8 @@ import io.penstock.recording.RecordedEvent.Kind;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// A state machine beside the tiers, in their order: what comes from outside begins a turn, and what the machine makes of
-/// it are facts. Safe from any thread.
+/// A state machine beside the tiers, in their order: what comes from outside begins a turn, and what the machine makes
+/// of it are facts. Safe from any thread.
 public final class RecordedMachine {
   private final Turns turns;
   private final int number;

@@ -129,7 +129,7 @@ public final class RecordingVerifier {
         .toList();
   }
 
-  /// Verifies all that was stated.
+  /// Verifies every statement.
   ///
   /// @throws AssertionError that names the first event that breaks a rule, with the events around it
   public void verify() {

@@ -31,7 +31,7 @@ public final class RecordSettings {
       "How much of the past is kept in memory, and written as a recording when a block is damaged, a level goes down,"
           + " an error is the node's own, or SIGUSR2 comes.");
   public static final Setting<Path> LAST_FOLDER = new Setting<>("record.last.dir", SettingType.path(),
-      "penstock-recordings", "Folder for what record.last writes: a folder each, of which the newest 8 are kept.");
+      "recordings", "Folder for what record.last writes: a folder each, of which the newest 8 are kept.");
 
   static final List<Setting<?>> ALL = List.of(FOLDER, PAYLOADS, BYTES, AGE, FULL, LAST, LAST_FOLDER);
 

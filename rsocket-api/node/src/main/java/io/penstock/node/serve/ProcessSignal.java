@@ -11,7 +11,7 @@ final class ProcessSignal {
   /// Runs `work` on each signal of `name`, such as *TERM*.
   ///
   /// @throws ReflectiveOperationException if the JVM has no signals
-  /// @throws IllegalArgumentException if the signal is unknown, or used by somebody else
+  /// @throws IllegalArgumentException if the signal is unknown, or used by another listener
   static void on(String name, Runnable work) throws ReflectiveOperationException {
     Class<?> signal = Class.forName("sun.misc.Signal");
     Class<?> handler = Class.forName("sun.misc.SignalHandler");

@@ -125,7 +125,7 @@ final class PrintConfigTest {
         record.age                     none        default
         record.full                    drop        default
         record.last                    none        default
-        record.last.dir                penstock-recordings  default
+        record.last.dir                recordings  default
         spaces.open                    false       default
         spaces.open.most               8           default
         spaces.open.percent            25          default

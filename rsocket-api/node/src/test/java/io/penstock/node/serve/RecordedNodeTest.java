@@ -51,7 +51,7 @@ import reactor.netty.resources.LoopResources;
 @Timeout(120)
 final class RecordedNodeTest {
   private static final Duration SOON = Duration.ofSeconds(30);
-  private static final String SALT = "a-salt-that-nobody-may-read";
+  private static final String SALT = "a-salt-that-no-reader-may-see";
   private static final String SPACES = """
       listen.port: 0
       admin.port: 0
