@@ -18,8 +18,8 @@ final class Streams {
     };
   }
 
-  /// Whether elements of the stream that begins with `event` come as its reader requests them. Other streams are answers,
-  /// which are requested at once.
+  /// Whether elements of the stream that begins with `event` come as its reader requests them. Other streams are
+  /// answers, which are requested at once.
   static boolean hasDemand(RecordedEvent event) {
     return switch (event.kind()) {
       case FLOW, WINDOWS, SLICED_WINDOWS, SLICES, SWEEP -> true;

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// A recording in one file: gzip of the first line of a recording and its pages, one behind the other. For recordings
 /// that are kept, sent or shipped; a folder is for those that are written while things happen.
 ///
-/// [RecordingReader#open] reads it. It is whole or refused: gzip and each page have a checksum. It holds no payloads, so
-/// a recording with payloads stays in its folder.
+/// [RecordingReader#open] reads it. It is whole or refused: gzip and each page have a checksum. It holds no payloads,
+/// so a recording with payloads stays in its folder.
 public final class RecordingFile {
   private static final int PAGE_BYTES = 256 << 10;
   private static final int GZIP = 0x8B1F;
