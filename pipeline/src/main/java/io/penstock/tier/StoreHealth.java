@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /// The health of a store: what it can do now, and what is wrong.
@@ -13,6 +14,11 @@ public record StoreHealth(StoreHealth.State state, @Nullable String problem) {
 
   public StoreHealth {
     requireNonNull(state, "state");
+  }
+
+  /// For people: `active`, or a state with its problem, such as `off: no answer within 5000 ms`.
+  public String words() {
+    return state.name().toLowerCase(Locale.ROOT) + (problem == null ? "" : ": " + problem);
   }
 
   /// What a store can do now.

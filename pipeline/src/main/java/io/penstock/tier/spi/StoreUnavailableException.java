@@ -2,7 +2,6 @@ package io.penstock.tier.spi;
 
 import io.penstock.TransientKvException;
 import io.penstock.tier.StoreHealth;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /// A store takes or gives no blocks now. Its blocks, and the caller's, are intact.
@@ -18,7 +17,6 @@ public class StoreUnavailableException extends TransientKvException {
   /// Exception for `store`, which is unhealthy.
   public static StoreUnavailableException of(String store, StoreHealth health) {
     return new StoreUnavailableException(
-        "store " + store + " must be active (was " + health.state().name().toLowerCase(Locale.ROOT)
-            + (health.problem() == null ? "" : ": " + health.problem()) + ")");
+        "store " + store + " must be active (was " + health.words() + ")");
   }
 }

@@ -50,7 +50,8 @@ import picocli.CommandLine.Spec;
       "First the good client keeps blocks in the node and measures it quiet. Then each kind of attack is played alone, "
           + "and mixes of them for the rest of the time, while the good client puts and gets and compares every byte, "
           + "and newcomers connect. The attackers come from the address of the good client, over every transport of "
-          + "the node. After each attack its connections are closed, and the node must soon hold as little as before.",
+          + "the node. After each attack its connections are closed, and the node must soon hold as little as before. "
+          + "The command has neither TLS nor credentials, so it needs a node without them.",
       "",
       "An attack that broke nothing but a bound on the slowest call is played again, after a quiet phase of its own: "
           + "another process may have had the processor.",

@@ -12,11 +12,13 @@ import java.util.stream.IntStream;
 /// Peers that claim and register a rank that another one holds, forge its leaving, send names with escape sequences,
 /// and register as many ranks as they can. A node without a registry refuses all of it.
 final class RegistryStrangers implements Attack {
+  /// Far above any generation that a registry gives.
   private static final long FAR_GENERATION = 1L << 62;
+  /// Ranks that a stranger registers at each turn.
   private static final int AT_A_TIME = 32;
+  /// Number of names that strangers choose from.
   private static final int INSTANCES = 1 << 12;
   private static final String ESCAPES = "host\u001b[2J\u001b[31m";
-
   private static final int SECRET_BYTES = 32;
 
   private final Attackers attackers;

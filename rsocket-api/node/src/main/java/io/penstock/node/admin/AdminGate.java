@@ -36,7 +36,7 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Sc
     String host = headers.get(HttpHeaderNames.HOST);
     if (host != null && !new HostNames(options.names()).allows(host)) {
       return refused(HttpResponseStatus.MISDIRECTED_REQUEST,
-          "host must be localhost, an address, or one of the setting admin.names (was another)");
+          "host must be localhost, an address, or a name of admin.names, admin.host or advertise.host (was another)");
     }
     String origin = headers.get(HttpHeaderNames.ORIGIN);
     if (origin != null && !origin.equals((options.tls() == null ? "http://" : "https://") + host)) {

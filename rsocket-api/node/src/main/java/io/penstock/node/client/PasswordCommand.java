@@ -2,15 +2,14 @@ package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.OwnerFile;
 import io.penstock.wire.security.UserFile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Map;
@@ -89,11 +88,10 @@ public final class PasswordCommand implements Callable<Integer> {
     char[] token = UserFile.newToken(random);
     String line = UserFile.lineOf(user, token);
     try {
-      Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      OwnerFile.create(file, new String(token));
     } catch (FileAlreadyExistsException e) {
       throw new IOException("--new-token must be a file that does not exist (was there: " + file + ")", e);
     }
-    Files.writeString(file, new String(token) + "\n");
     return line;
   }
 }

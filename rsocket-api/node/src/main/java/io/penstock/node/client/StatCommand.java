@@ -26,7 +26,8 @@ import picocli.CommandLine.Command;
     name = "stat",
     description = {"Shows what a node holds and what it has done.", "",
       "A node of several spaces has a row for each. The options of a space choose the space that the other rows"
-          + " are of; without them it is the first without a salt.",
+          + " are of; without them it is the first without a salt. Rows of which all counts are 0 are left out, but for"
+          + " those of blocks, hits and misses; --json has all.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -79,8 +80,11 @@ final class StatCommand extends ClientCommand {
         .row("misses", tier.misses())
         .row("hit rate", rate(tier.hits(), tier.misses()))
         .row("stored", tier.stored())
-        .row("evicted", tier.evicted())
-        .row("corrupt", tier.corrupt())
+        .row("evicted", tier.evicted());
+    if (tier.corrupt() > 0) {
+      table.row("corrupt", tier.corrupt());
+    }
+    table
         .row("last event", String.valueOf(tier.lastSequence()))
         .row("in flight", Sizes.human(node.inFlightBytes()) + outgoing(node.outgoingBytes()))
         .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
@@ -102,7 +106,11 @@ final class StatCommand extends ClientCommand {
   }
 
   private static void carried(TextTable table, String what, Map<String, Long> bytes) {
-    bytes.forEach((carrier, count) -> table.row(what, Sizes.human(count) + " by " + carrier));
+    bytes.forEach((carrier, count) -> {
+      if (count > 0) {
+        table.row(what, Sizes.human(count) + " by " + carrier);
+      }
+    });
   }
 
   private static void waited(TextTable table, String culprit, long millis) {
@@ -134,16 +142,21 @@ final class StatCommand extends ClientCommand {
   }
 
   private static void withHolds(TextTable table, TierStat.Holds holds) {
-    table
-        .row("read leases",
-            "%s, %s of %s that leases may hold".formatted(Numbers.of(holds.leases()),
-                Plural.of(holds.leasedBlocks(), "block"), capacity(holds.mostLeasedBlocks())))
-        .row("pinned",
-            "%s softly, %s hard, of %s".formatted(Plural.of(holds.softPinned(), "block"),
-                Numbers.of(holds.hardPinned()), capacity(holds.mostPinned())))
-        .row("passed over", "%s leased, %s soft-pinned, %s hard-pinned, %s in use".formatted(
-            Numbers.of(holds.leased()), Numbers.of(holds.softPassed()), Numbers.of(holds.hardPassed()),
-            Numbers.of(holds.inUse())));
+    if (holds.leases() + holds.leasedBlocks() > 0) {
+      table.row("read leases",
+          "%s, %s of %s that leases may hold".formatted(Numbers.of(holds.leases()),
+              Plural.of(holds.leasedBlocks(), "block"), capacity(holds.mostLeasedBlocks())));
+    }
+    if (holds.softPinned() + holds.hardPinned() > 0) {
+      table.row("pinned",
+          "%s softly, %s hard, of %s".formatted(Plural.of(holds.softPinned(), "block"),
+              Numbers.of(holds.hardPinned()), capacity(holds.mostPinned())));
+    }
+    if (holds.leased() + holds.softPassed() + holds.hardPassed() + holds.inUse() > 0) {
+      table.row("passed over", "%s leased, %s soft-pinned, %s hard-pinned, %s in use".formatted(
+          Numbers.of(holds.leased()), Numbers.of(holds.softPassed()), Numbers.of(holds.hardPassed()),
+          Numbers.of(holds.inUse())));
+    }
   }
 
   private static void withDisk(TextTable table, TierStat.Disk disk) {
@@ -155,30 +168,43 @@ final class StatCommand extends ClientCommand {
             "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(
                 Numbers.of(disk.segments()),
                 Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()),
-                disk.writeAmplification()))
-        .row("disk opening",
-            Plural.of(disk.damagedAtOpening(), "record") + " damaged")
-        .row("disk scrub",
-            "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())))
-        .row("disk damage", "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(
-            Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()),
-            Numbers.of(disk.unkept())));
+                disk.writeAmplification()));
+    if (disk.damagedAtOpening() > 0) {
+      table.row("disk opening", Plural.of(disk.damagedAtOpening(), "record") + " damaged");
+    }
+    if (disk.scrubPasses() + disk.scrubbedBytes() > 0) {
+      table.row("disk scrub",
+          "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())));
+    }
+    if (disk.damaged() + disk.unreadable() + disk.unkept() > 0) {
+      table.row("disk damage", "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(
+          Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()),
+          Numbers.of(disk.unkept())));
+    }
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
   private static TextTable withTiering(TextTable table, TierStat.Tiering tiering) {
-    return table
-        .row("disk queue",
+    table.row("disk queue",
             "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
                 Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
                 capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
-                Plural.of(tiering.withheld(), "writer")))
-        .row("prefetched",
-            "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
-                Numbers.of(tiering.wasted())))
-        .row("stayed on disk", Plural.of(tiering.held(), "hit"))
-        .row("evicted for room", Plural.of(tiering.evictedForRoom(), "block"))
-        .row("above watermark", Plural.of(tiering.aboveWatermark(), "block"));
+                Plural.of(tiering.withheld(), "writer")));
+    if (tiering.prefetched() > 0) {
+      table.row("prefetched",
+          "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
+              Numbers.of(tiering.wasted())));
+    }
+    counted(table, "stayed on disk", tiering.held(), "hit");
+    counted(table, "evicted for room", tiering.evictedForRoom(), "block");
+    counted(table, "above watermark", tiering.aboveWatermark(), "block");
+    return table;
+  }
+
+  private static void counted(TextTable table, String what, long count, String noun) {
+    if (count > 0) {
+      table.row(what, Plural.of(count, noun));
+    }
   }
 
   /// Blocks whose bytes are there, also those that a faster level repeats, such as all blocks of a disk that is
@@ -197,10 +223,7 @@ final class StatCommand extends ClientCommand {
   }
 
   private static String state(StoreHealth health) {
-    return health.state() == StoreHealth.State.ACTIVE
-        ? ""
-        : ", " + health.state().name().toLowerCase(Locale.ROOT)
-            + (health.problem() == null ? "" : ": " + health.problem());
+    return health.state() == StoreHealth.State.ACTIVE ? "" : ", " + health.words();
   }
 
   private static String capacity(long blocks) {

@@ -24,8 +24,8 @@ public final class AdminSettings {
   public static final Setting<Set<String>> NAMES = new Setting<>("admin.names",
       new SettingType<>("LIST", "names such as node7.example.org or *.example.org, separated by commas, none, or * for"
           + " any", AdminSettings::names, all -> all.isEmpty() ? NONE : String.join(",", all)),
-      NONE, "Names by which clients may call the admin endpoints, besides localhost, the address that listens, and"
-          + " advertise.host.");
+      NONE, "Names by which clients may call the admin endpoints, besides localhost, every address, and the names of"
+          + " admin.host and advertise.host.");
   public static final Setting<Boolean> HEALTH_OPEN = new Setting<>("admin.health.open", AscendTypes.flag(), "false",
       "Whether /health tells the state of the node, and no more, to probes without credentials.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("admin.connections", SettingType.count(1, 1 << 16),

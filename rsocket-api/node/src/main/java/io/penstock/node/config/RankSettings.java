@@ -53,9 +53,9 @@ public final class RankSettings {
           + " tls.cert, and trusts tls.trust, or else the authorities of the JDK; any_host lets the registry's"
           + " certificate name another host.");
   public static final Setting<Optional<Path>> SECRET = new Setting<>("rank.secret.file", SettingType.pathOrOff(), "off",
-      "File of the secret to which the rank belongs at a registry without users, made if it is not there: with it a"
-          + " restarted rank has its place at once; with off, a secret of this start alone, once the registry has not"
-          + " heard of the earlier start for 10 s.");
+      "File whose first line is the secret that owns the rank at a registry without users; created if it is missing."
+          + " A restarted rank has its place at once. With off, each start has a secret of its own, and a rank that was"
+          + " killed waits until the registry has not heard of it for 10 s.");
   public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
       Durations.print(LIFECYCLE.lease().life()),
       "How long a prefill rank keeps the blocks of a request after the last byte moved or a decode rank renewed it.");

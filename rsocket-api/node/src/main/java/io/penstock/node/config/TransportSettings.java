@@ -52,8 +52,8 @@ public final class TransportSettings {
       new SettingType<>("NAME", "auto or inline", TransportSettings::carriers,
           list -> list.size() > 1 ? SettingType.AUTO : list.getFirst().label()),
       SettingType.AUTO,
-      "Carrier of the bytes of blocks: auto is shared memory for clients that can read it, with "
-          + "memory.pages shared, else the connection; inline is the connection.");
+      "Carrier of the bytes of blocks: auto is shared memory for clients that can read it over a Unix domain socket,"
+          + " with memory.pages shared, else the connection; inline is the connection.");
   public static final Setting<Integer> RINGS = new Setting<>("transport.rings", SettingType.count(0, 1024), "16",
       "Maximum number of clients with a read ring in shared memory, a thread each; 0 for none.");
   public static final Setting<Integer> RING_SPIN = new Setting<>("transport.ring.spin.micros",

@@ -7,7 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 
-/// Address of a node, or of its admin endpoints, written `HOST:PORT`; an IPv6 address stands in brackets.
+/// Address of a node, or of its admin endpoints, written `HOST:PORT`; an IPv6 address stands in brackets. A URL of HTTP
+/// is read as the address in it: options say whether a command connects with TLS, the scheme does not.
 ///
 /// @param host name or address, without brackets
 public record HostPort(String host, int port) {
@@ -34,7 +35,7 @@ public record HostPort(String host, int port) {
     return new HostPort(place.host(), place.port());
   }
 
-  /// `serve` prints where its admin endpoints are as a URL.
+  /// `text` without the scheme of the URL that `serve` prints for its admin endpoints.
   private static String withoutHttp(String text) {
     Matcher url = HTTP.matcher(text);
     return url.matches() ? "tcp://" + url.group(1) : text;

@@ -6,9 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Bounds the lines of one kind that a log takes in a period; counts those that it leaves out. Kinds belong to a
-/// source,
-/// which has a bounded number of them too: lines of further kinds form one kind together. Not thread-safe.
+/// Bounds the lines of one kind that a log takes in a period, and counts those that it leaves out. Each source has a
+/// bounded number of kinds; lines of further kinds form one kind together. Not thread-safe.
 final class LogBound {
   private static final int MOST_KINDS = 20;
 

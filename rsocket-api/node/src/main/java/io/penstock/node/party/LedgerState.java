@@ -6,7 +6,6 @@ import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -77,8 +76,7 @@ public record LedgerState(long misses, List<TierStat.Level> levels) {
     Map<String, String> troubles = new LinkedHashMap<>();
     for (TierStat.Level level : levels) {
       if (level.health().state() != StoreHealth.State.ACTIVE) {
-        troubles.put(level.name(), level.health().state().name().toLowerCase(Locale.ROOT)
-            + (level.health().problem() == null ? "" : ": " + level.health().problem()));
+        troubles.put(level.name(), level.health().words());
       }
     }
     return troubles;

@@ -10,7 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// The hits of a policy over the requests of a replay, in one pool of keys without bytes, as `penstock sweep` counts
-/// them. A replay has these hits, however its blocks are divided among levels.
+/// them. A replay has these hits, however its blocks are divided among levels, unless it had to ask its node again:
+/// then it touches keys again.
 final class PolicyAlone {
   private static final Ledger.Moves<Boolean> UNHEARD = (key, value, level) -> {};
 
@@ -49,7 +50,7 @@ final class PolicyAlone {
     }
   }
 
-  /// Null if they cannot be compared with those of a replay.
+  /// Null if they cannot be compared with those of a replay, for a request had several parts.
   @Nullable PolicyHits hits() {
     return isParted
         ? null

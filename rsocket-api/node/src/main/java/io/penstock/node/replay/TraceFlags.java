@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 /// The options of a replay that say which requests there are.
 public final class TraceFlags {
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
-      description = TraceReading.FORMS + ". Without one, a trace is generated from the seed.")
+      description = TraceReading.FORMS + "; or the folder of a recording, which `replay` plays. Without one, a trace is"
+          + " generated from the seed.")
   private @Nullable Path trace;
 
   @Mixin

@@ -35,8 +35,8 @@ record RankRefusal(Endpoint registry, RankId rank) {
         new RefusedException(
             "registry %s refused the connection (%s)".formatted(registry, Reason.of(setup)), lost);
       case RankTakenException taken -> new IOException(
-          "rank.number must be one that no other process has (was %d: registry %s has rank %s of another secret)"
-              .formatted(rank.rank(), registry, rank),
+          "rank.number must be one that no other process has (was %d: rank %s belongs to another owner at registry %s)"
+              .formatted(rank.rank(), rank, registry),
           taken);
       case RemotePermanentException remote -> of(remote);
       case Exception other -> other;

@@ -37,7 +37,6 @@ import io.penstock.tier.spi.TierInputs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -201,12 +200,10 @@ public final class NodeTiers extends ForwardingTier {
   /// Logs one line for each change of the health of a level.
   private void changed(BlockStore store) {
     StoreHealth now = store.health();
-    String words =
-        now.state().name().toLowerCase(Locale.ROOT) + (now.problem() == null ? "" : ": " + now.problem());
     if (now.state() != StoreHealth.State.ACTIVE) {
-      troubles.putIfAbsent(store.name(), words);
+      troubles.putIfAbsent(store.name(), now.words());
     }
-    LOG.warn("level {} is {}", store.name(), words);
+    LOG.warn("level {} is {}", store.name(), now.words());
   }
 
   /// First trouble of each level that was not healthy at some time, such as `off: no answer within 5000 ms`, by the

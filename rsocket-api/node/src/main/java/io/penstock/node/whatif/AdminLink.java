@@ -47,7 +47,7 @@ final class AdminLink {
     } catch (IOException e) {
       throw new UnavailableException(
           "--admin must be the admin port of a node, which `serve` prints (was %s, which does not answer in HTTP%s)"
-              .formatted(admin, pass.tls() == null ? "; if it has TLS, --tls-trust is needed" : ""),
+              .formatted(admin, pass.tls() == null ? "; if it has TLS, --tls or --tls-trust must be given" : ""),
           e);
     }
   }

@@ -96,6 +96,14 @@ final class StatCommandTest {
   }
 
   @Test
+  void countsOfNothing_areLeftOut() {
+    assertThat(stat(DRAM)).containsPattern("\nhits +0\n").doesNotContain("corrupt", "carried");
+    assertThat(stat(new TierStat.Level("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null,
+        TierStat.Disk.NONE))).contains("disk files")
+        .doesNotContain("disk opening", "disk scrub", "disk damage", "prefetched", "stayed on disk", "above watermark");
+  }
+
+  @Test
   void nodeWithoutDisk_saysNothingOfOne() {
     assertThat(stat(DRAM)).doesNotContain("disk");
   }

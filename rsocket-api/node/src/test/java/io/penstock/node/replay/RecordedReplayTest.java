@@ -7,6 +7,8 @@ import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.storage.recording.RecordingReader;
 import io.penstock.storage.recording.RecordingWriter;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +40,16 @@ final class RecordedReplayTest {
 
     assertThat(differs.exitCode()).isEqualTo(1);
     assertThat(differs.out()).contains("DIFFERENT: event ");
+  }
+
+  @Test
+  void recordingOfAnotherFormat_isDataThatCannotBeRead() throws IOException {
+    Files.writeString(folder.resolve("recording"), "penstock recording, format 2\n");
+
+    CommandLineRun played = CommandLineRun.of("replay", folder.toString());
+
+    assertThat(played.exitCode()).isEqualTo(65);
+    assertThat(played.err()).contains("penstock recording, format 2");
   }
 
   /// A copy of a recording without one of its evictions, or of its windows.

@@ -453,7 +453,7 @@ final class ServePrefillTest {
     assertThatThrownBy(() -> registry.claim(who(0).rank(), 0).block(SOON))
         .isInstanceOfSatisfying(RankTakenException.class, taken -> assertThat(refusals.of(taken))
             .isInstanceOf(IOException.class).hasMessage("rank.number must be one that no other process has "
-                + "(was 0: registry 127.0.0.1:7733 has rank prefill/0 of another secret)"));
+                + "(was 0: rank prefill/0 belongs to another owner at registry 127.0.0.1:7733)"));
   }
 
   @Test

@@ -264,7 +264,7 @@ final class ServeSecurityTest {
         file("authority.pem"), "--user", "reader", "--password-file", file("password")),
         "role must be reader in every space (was not)");
     assertUnavailable(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin),
-        "if it has TLS, --tls-trust is needed");
+        "if it has TLS, --tls or --tls-trust must be given");
     assertUnavailable(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls"),
         "must have TLS with a certificate that is trusted");
     try (AdminClient probe = new AdminClient(HostPort.parse(admin), new NodePass(

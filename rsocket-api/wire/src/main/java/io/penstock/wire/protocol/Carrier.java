@@ -5,7 +5,8 @@ import java.util.Optional;
 
 /// Carrier of the bytes of slices between a client and a node.
 public enum Carrier {
-  /// Memory of the sender that the receiver maps: both are on one host, of one user, and see equal process numbers.
+  /// Memory of the sender that the receiver maps, over a Unix domain socket: both are on one host, of one user, and see
+  /// equal process numbers.
   /// Blocks in other memory still travel in frames, see [io.penstock.block.SlabArena.ChunkSource#shared].
   SHARED_MEMORY("shared-memory"),
   /// The frames of the connection.

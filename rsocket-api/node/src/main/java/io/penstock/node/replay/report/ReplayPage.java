@@ -55,7 +55,7 @@ final class ReplayPage {
   private static String verdict(ReplayReport r) {
     if (r.isClean()) {
       return "Every byte came and was verified, nothing leaked, and the budget held."
-          + (r.policyAlone() == null ? "" : " The hits are exactly those of the policy.");
+          + (areThosePolicyHits(r) ? " The hits are exactly those of the policy." : "");
     }
     List<String> faults = new ArrayList<>();
     note(faults, r.corruptBlocks() > 0, "%,d blocks were corrupt", r.corruptBlocks());
@@ -73,6 +73,12 @@ final class ReplayPage {
           .add(String.format(Locale.ROOT, "the hits are not those of %s, which has %,d", alone.policy(), alone.hits()));
     }
     return "Something went wrong: " + String.join("; ", faults) + ".";
+  }
+
+  /// Whether the hits were compared with those of the policy alone, and are equal.
+  private static boolean areThosePolicyHits(ReplayReport r) {
+    PolicyHits alone = r.policyAlone();
+    return alone != null && alone.hits() == r.hits();
   }
 
   private static void note(List<String> faults, boolean isFault, String form, long count) {

@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
 ///     decoder that begins then gains over one that waits for the whole request
 /// @param times of the gets and puts at their clients; absent for parties in processes of their own
 /// @param ceilings what this machine can do at most, where it was measured
-/// @param policyAlone hits of the policy without bytes and levels, which `hits` must equal; absent where the node runs
-///     already or has several KV groups
+/// @param policyAlone hits of the policy without bytes and levels, which `hits` must equal if the node was not asked
+///     again; absent where the node runs already or has several KV groups, or a request has more than 65,536 blocks
 /// @param troubles first trouble of each level that was not healthy at some time, by its name
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers,
@@ -67,7 +67,7 @@ public record ReplayReport(String penstock, String trace, String parties, int bl
     Map<String, Double> ceilings, @Nullable PolicyHits policyAlone, Map<String, String> troubles) {
 
   /// True when every byte came, every byte was right, nothing leaked, the budget held, every level was healthy, and the
-  /// hits are those of the policy.
+  /// hits are those of the policy, as far as they were compared.
   @JsonIgnore
   public boolean isClean() {
     return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered
