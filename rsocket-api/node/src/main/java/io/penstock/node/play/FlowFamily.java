@@ -63,9 +63,9 @@ final class FlowFamily {
       if (flow == 0) {
         return false;
       }
-      boolean named = event.begins() && event.kind() != Kind.REQUEST && event.kind() != Kind.CANCEL
-          && event.kind() != Kind.CLOSE && word.replace('-', ' ').equalsIgnoreCase(EventView.kind(event))
-          || event.kind() == Kind.FLOW && event.text().equals(word);
+      boolean called = event.begins() && event.kind() != Kind.REQUEST && event.kind() != Kind.CANCEL
+          && event.kind() != Kind.CLOSE && word.replace('-', ' ').equalsIgnoreCase(EventView.kind(event));
+      boolean named = called || (event.kind() == Kind.FLOW && event.text().equals(word));
       if (named || family.isOf(flow, chosen)) {
         chosen.add(flow);
         return true;

@@ -328,7 +328,7 @@ final class RecordedCalls {
     if (asked != null) {
       asked.closing = true;
       if (!asked.wasRead) {
-        asked.lease.then(this::readAll);
+        asked.lease.then(lease -> readAll(asked, lease));
       }
       asked.closeIfDone();
     } else if (put != null) {
@@ -340,15 +340,14 @@ final class RecordedCalls {
   }
 
   /// The recorded lease had nothing to read; this one may have.
-  private void readAll(Lease lease) {
-    leases.values().stream().filter(asked -> asked.lease.value == lease && lease.found().count() > 0)
-        .forEach(asked -> {
-          asked.wasRead = true;
-          asked.streams++;
-          Reader reader = new Reader(asked);
-          reader.finish();
-          lease.windows(BlockTier.GET_WINDOW, asked.scope).subscribe(reader);
-        });
+  private void readAll(Asked asked, Lease lease) {
+    if (lease.found().count() > 0) {
+      asked.wasRead = true;
+      asked.streams++;
+      Reader reader = new Reader(asked);
+      reader.finish();
+      lease.windows(BlockTier.GET_WINDOW, asked.scope).subscribe(reader);
+    }
   }
 
   /// Reads the windows of a lease.

@@ -1,5 +1,7 @@
 package io.penstock.node.play;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
@@ -134,7 +136,7 @@ final class RecordedTimes {
   }
 
   private PlayedStoreSpec store(RecordedEvent event) {
-    return stores.get(event.tier()).get((int) event.number(0));
+    return requireNonNull(stores.get(event.tier()), "tier").get((int) event.number(0));
   }
 
   private void ended(RecordedEvent event, long now) {
