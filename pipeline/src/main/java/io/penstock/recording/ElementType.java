@@ -16,8 +16,7 @@ public enum ElementType {
   RECEIPT,
   /// A key.
   KEY,
-  /// A list or a set; numbers: elements, type of each of them or -1 if they differ; keys: of the elements that have
-  /// one.
+  /// A list or a set; numbers: elements, their type or -1 if they differ; keys: of the elements that have one.
   LIST,
   /// A window of a lease; numbers: blocks.
   WINDOW,

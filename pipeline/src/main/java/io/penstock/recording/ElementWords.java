@@ -22,8 +22,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// What a recording says of an element of a named flow: numbers, keys and a text, as its [ElementType] says. Bytes of
-/// payload are not read. Of a type that is not known, its class is named and nothing else: its text might hold what
-/// must not leave the process.
+/// payload are not read. An element of an unknown type is described by the name of its class alone: its text might hold
+/// what must not leave the process.
 final class ElementWords {
   /// Most characters of a text.
   private static final int MOST_TEXT = 200;

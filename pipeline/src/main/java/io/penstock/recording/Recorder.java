@@ -21,7 +21,7 @@ import reactor.util.context.Context;
 /// | records | each subscription, demand, element, cancel and end, with the time of the recording's clock |
 /// | backpressure | that of the reader, unchanged; prefetch 0 |
 /// | holds | nothing: an element is described while it passes ([ElementType]); its bytes are not read |
-/// | threads | any; an event is added under a lock, and never waits for a disk |
+/// | threads | any; an event is added under a lock that is held for a moment, and never waits for a disk |
 /// | cancel | recorded when it has returned: one element of another thread may follow in the recording |
 /// | signals | those of the source |
 ///

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 ///     .verify();
 /// ```
 ///
-/// A statement about a flow that was never subscribed fails, and so does a recording with a gap: it would prove
-/// nothing. One thread; each instance is used once.
+/// A rule about a flow that was never subscribed fails, and so does a recording with a gap: it would prove nothing.
+/// One thread; each instance is used once.
 public final class RecordingVerifier {
   /// Events that a failure shows before the one that broke a rule, and after it.
   private static final int BEFORE = 8;
@@ -129,7 +129,7 @@ public final class RecordingVerifier {
         .toList();
   }
 
-  /// Verifies every statement.
+  /// Verifies all rules.
   ///
   /// @throws AssertionError that names the first event that breaks a rule, with the events around it
   public void verify() {

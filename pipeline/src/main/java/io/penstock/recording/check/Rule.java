@@ -16,7 +16,7 @@ public interface Rule {
     /// Reads the next event.
     ///
     /// @return what is wrong if this event breaks the rule; null if it does not. A checker that has reported a break
-    ///     may be asked on, and reports later breaks, too.
+    ///     can read on, and reports later breaks, too.
     @Nullable String broken(RecordedEvent event);
 
     /// Checks what can be known only when the recording has ended, such as streams without an end.

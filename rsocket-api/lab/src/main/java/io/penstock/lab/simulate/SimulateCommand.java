@@ -41,9 +41,8 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Option(names = "--record", paramLabel = "DIR",
       description = "Folder for recordings of seeds that broke an invariant, each a file seed-N.pkr that `penstock"
-          + " replay` plays (default: a folder in the system's folder for temporary files). If the range is "
-          + "one seed and this option is set, the seed is"
-          + " recorded in any case.")
+          + " replay` plays (default: a new folder among the system's temporary files). If the range is one seed and"
+          + " this option is set, the seed is recorded in any case.")
   private @Nullable Path record;
 
   @Option(names = "--json", description = "Prints the outcome as one JSON document.")

@@ -18,7 +18,7 @@ public final class RecordSettings {
   public static final Setting<Boolean> PAYLOADS = new Setting<>("record.payloads", AscendTypes.flag(), "false",
       "Whether the recording has the bytes of the blocks, too. Without them they are made from the keys when it is"
           + " played.");
-  public static final Setting<Long> BYTES = new Setting<>("record.bytes", SettingType.longSize(LEAST_BYTES), "8GiB",
+  public static final Setting<Long> BYTES = new Setting<>("record.size", SettingType.longSize(LEAST_BYTES), "8GiB",
       "Maximum size of the recording: its oldest files go. One without its beginning can be read, and cannot be"
           + " played.");
   public static final Setting<Optional<Duration>> AGE = new Setting<>("record.age",

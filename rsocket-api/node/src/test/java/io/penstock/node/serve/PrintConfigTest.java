@@ -121,7 +121,7 @@ final class PrintConfigTest {
         whatif.samples                 4096        default
         record                         off         default
         record.payloads                false       default
-        record.bytes                   8 GiB       default
+        record.size                    8 GiB       default
         record.age                     none        default
         record.full                    drop        default
         record.last                    none        default
