@@ -23,7 +23,8 @@ import io.penstock.flow.LoadPrefix;
 import io.penstock.flow.LoadPrefix.Choice;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
-import io.penstock.stack.TierStack;
+import io.penstock.node.tiers.BuiltTiers;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.JournalOptions;
@@ -47,6 +48,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -77,7 +79,7 @@ final class ConversationNode implements AutoCloseable {
 
   private final Scheduler timers;
   private final Device device;
-  private final TierStack stack;
+  private final BuiltTiers built;
   private final KvServer server;
   private final RemoteTier tier;
   private final ByteBudget budget = new ByteBudget("engine", BUDGET_BYTES, 64);
@@ -92,19 +94,21 @@ final class ConversationNode implements AutoCloseable {
   ///
   /// @param withSsd whether blocks that leave host memory go to a disk, or are gone
   /// @param loops the caller's to dispose, as `timers` is
-  ConversationNode(ConversationsOptions options, boolean withSsd, LoopResources loops, Scheduler timers) {
+  /// @param recording of the node's tiers; null for none
+  ConversationNode(ConversationsOptions options, boolean withSsd, LoopResources loops, Scheduler timers,
+      @Nullable TierRecording recording) {
     this.timers = timers;
     this.device = SimulatedDevice
         .open(SimulatedDeviceOptions.defaults(ConversationsOptions.blocks(options.memory().hbmBytes()) * BLOCK_BYTES));
-    this.stack = await(stack(options, withSsd));
-    this.server = await(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), stack,
+    this.built = await(stack(options, withSsd, recording));
+    this.server = await(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), built.tier(),
         KvServerOptions.defaults(), new ByteBudget("node", BUDGET_BYTES, 64), timers));
     this.tier = new RemoteTier(await(KvClient.connect(
         TcpTransport.client(TcpClientOptions.to(((TcpListener) server.listening()).address()), loops),
         KvClientOptions.builder().windowBlocks(WINDOW_BLOCKS).build(), SPACE, loaded, budget)), SPACE);
   }
 
-  private Mono<TierStack> stack(ConversationsOptions options, boolean withSsd) {
+  private Mono<BuiltTiers> stack(ConversationsOptions options, boolean withSsd, @Nullable TierRecording recording) {
     long hbmBlocks = ConversationsOptions.blocks(options.memory().hbmBytes());
     return DeviceStore.open(device, HBM, SPACE, Math.toIntExact(hbmBlocks)).map(hbm -> {
       List<StackLevel> levels = new ArrayList<>(List.of(new StackLevel.Stored(hbm, hbmBlocks),
@@ -114,7 +118,7 @@ final class ConversationNode implements AutoCloseable {
             JournalStore.open(SPACE, journal(options)),
             ConversationsOptions.blocks(options.memory().ssdBytes())));
       }
-      return new TierStack(SPACE, levels, stackOptions(options), TierListener.noop());
+      return BuiltTiers.open(SPACE, levels, stackOptions(options), TierListener.noop(), recording);
     });
   }
 
@@ -200,13 +204,13 @@ final class ConversationNode implements AutoCloseable {
 
   /// Slots and bytes that are still lent; 0 after [#close()].
   long leaked() {
-    return stack.arena().claimedSlots() + loaded.claimedSlots() + computed.claimedSlots() + generated.claimedSlots()
+    return built.stack().arena().claimedSlots() + loaded.claimedSlots() + computed.claimedSlots() + generated.claimedSlots()
         + budget.inUseBytes();
   }
 
   @Override
   public void close() {
-    tier.close().then(server.close()).then(stack.close()).then(device.close()).block(LIMIT);
+    tier.close().then(server.close()).then(built.tier().close()).then(device.close()).block(LIMIT);
     loaded.close();
     computed.close();
     generated.close();

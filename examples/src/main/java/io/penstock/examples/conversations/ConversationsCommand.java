@@ -7,8 +7,10 @@ import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Policies;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Json;
+import io.penstock.node.tiers.TierRecording;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -91,6 +93,9 @@ public final class ConversationsCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Prints all figures as JSON.")
   private boolean json;
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   public ConversationsCommand(Console console) {
     this.console = console;
   }
@@ -122,8 +127,9 @@ public final class ConversationsCommand implements Callable<Integer> {
   private ConversationsReport report(ConversationsOptions options) {
     Scheduler timers = Schedulers.newSingle("conversations-timers");
     LoopResources loops = LoopResources.create("conversations", 2, true);
-    try (Progress progress = Progress.of(console, "conversations", "turns")) {
-      return new ConversationsRun(options, loops, timers, progress).run();
+    try (TierRecording recording = record.begin("");
+        Progress progress = Progress.of(console, "conversations", "turns")) {
+      return new ConversationsRun(options, loops, timers, progress, recording).run();
     } finally {
       timers.dispose();
       loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));

@@ -9,11 +9,13 @@ import io.penstock.flow.LoadPrefix.Choice;
 import io.penstock.flow.LoadPrefix.Plan;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.config.Policies;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
@@ -25,6 +27,7 @@ final class ConversationsRun {
   private final LoopResources loops;
   private final Scheduler timers;
   private final Progress progress;
+  private final @Nullable TierRecording recording;
   private final List<Conversation> conversations;
   private final List<Integer> order;
   private int done;
@@ -32,7 +35,10 @@ final class ConversationsRun {
   /// The caller disposes of the loops and the scheduler.
   ///
   /// @param progress receives the turns
-  ConversationsRun(ConversationsOptions options, LoopResources loops, Scheduler timers, Progress progress) {
+  /// @param recording of the tiers of both nodes; null for none
+  ConversationsRun(ConversationsOptions options, LoopResources loops, Scheduler timers, Progress progress,
+      @Nullable TierRecording recording) {
+    this.recording = recording;
     this.options = options;
     this.loops = loops;
     this.timers = timers;
@@ -55,7 +61,7 @@ final class ConversationsRun {
 
   private Outcome talk(boolean withSsd) {
     progress.next(withSsd ? "with SSD" : "without SSD");
-    Talk talk = new Talk(new ConversationNode(options, withSsd, loops, timers));
+    Talk talk = new Talk(new ConversationNode(options, withSsd, loops, timers, recording));
     TierStat stat;
     try (talk.node) {
       talk.start();

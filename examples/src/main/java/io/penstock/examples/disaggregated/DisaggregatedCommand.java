@@ -26,6 +26,8 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.RecordOptions;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -39,6 +41,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -221,6 +224,9 @@ public final class DisaggregatedCommand implements Callable<Integer> {
 
   @Option(names = "--registry", paramLabel = "PORT", defaultValue = "0", hidden = true)
   private int registryPort;
+
+  @Mixin
+  private RecordOptions record = new RecordOptions();
 
   public DisaggregatedCommand(Console console) {
     this.console = console;

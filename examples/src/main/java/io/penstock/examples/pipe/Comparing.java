@@ -2,7 +2,9 @@ package io.penstock.examples.pipe;
 
 import io.penstock.block.BlockScope;
 import io.penstock.examples.source.SeededBytes;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -10,12 +12,16 @@ import reactor.core.publisher.Mono;
 final class Comparing {
   private final TensorSequence sequence;
   private final LongConsumer listener;
+  private final Function<Publisher<ReceivedTensor>, Publisher<ReceivedTensor>> recorded;
   private int tensors;
   private long bytes;
   private int wrong;
 
   /// @param listener receives the number of bytes so far
-  Comparing(TensorSequence sequence, LongConsumer listener) {
+  /// @param recorded what the tensors pass through, such as a recorder
+  Comparing(TensorSequence sequence, LongConsumer listener,
+      Function<Publisher<ReceivedTensor>, Publisher<ReceivedTensor>> recorded) {
+    this.recorded = recorded;
     this.sequence = sequence;
     this.listener = listener;
   }
@@ -24,7 +30,7 @@ final class Comparing {
   Mono<PipeOutcome> from(ReceivingEnd end) {
     return Mono.defer(() -> {
       long start = System.nanoTime();
-      return Flux.using(BlockScope::new, end::receive, BlockScope::close).doOnNext(this::take)
+      return Flux.using(BlockScope::new, end::receive, BlockScope::close).transform(recorded).doOnNext(this::take)
           .then(Mono.fromSupplier(() -> outcome((System.nanoTime() - start) / 1e9, end.claimedChunks())));
     });
   }

@@ -6,10 +6,12 @@ import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpServerOptions;
@@ -23,7 +25,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -60,6 +64,9 @@ public final class PipeCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Prints the result as JSON.")
   private boolean json;
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   public PipeCommand(Console console) {
     this.console = console;
   }
@@ -73,13 +80,13 @@ public final class PipeCommand implements Callable<Integer> {
     TensorSequence sequence = TensorSequence.ofBytes(seed, size);
     Scheduler timers = Schedulers.newSingle("pipe-timers");
     LoopResources loops = LoopResources.create("pipe", 1, true);
-    try {
+    try (TierRecording recording = record.begin("")) {
       if (send != null) {
-        return send(send, sequence, loops, timers);
+        return send(send, sequence, loops, timers, recording);
       }
       return receive != null
-          ? receive(TcpClientOptions.to(InternetAddress.parse(receive)), sequence, loops)
-          : both(sequence, loops);
+          ? receive(TcpClientOptions.to(InternetAddress.parse(receive)), sequence, loops, recording)
+          : both(sequence, loops, recording);
     } finally {
       timers.dispose();
       loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));
@@ -87,7 +94,8 @@ public final class PipeCommand implements Callable<Integer> {
   }
 
   /// The other end is a second JVM, which says on its first line where it listens.
-  private int both(TensorSequence sequence, LoopResources loops) throws IOException, InterruptedException {
+  private int both(TensorSequence sequence, LoopResources loops, @Nullable TierRecording recording)
+      throws IOException, InterruptedException {
     console.say("pipe: starting a second process, which sends " + Plural.of(sequence.count(), "tensor") + ", "
         + Sizes.human(sequence.bytes()));
     Process other = OtherJvm.start(List.of(),
@@ -99,7 +107,7 @@ public final class PipeCommand implements Callable<Integer> {
             "second process must say where it listens (was ended with exit code " + other.waitFor() + ")");
       }
       int code = receive(TcpClientOptions.to(InternetAddress.parse(line.substring(line.lastIndexOf(' ') + 1))),
-          sequence, loops);
+          sequence, loops, recording);
       boolean ended = other.waitFor(30, TimeUnit.SECONDS);
       return ended && other.exitValue() == ExitCode.OK ? code : ExitCode.FOUND_FAILURE;
     } finally {
@@ -107,13 +115,14 @@ public final class PipeCommand implements Callable<Integer> {
     }
   }
 
-  private int send(int port, TensorSequence sequence, LoopResources loops, Scheduler timers) {
+  private int send(int port, TensorSequence sequence, LoopResources loops, Scheduler timers,
+      @Nullable TierRecording recording) {
     SendingEnd end = TensorPipe.listen(TcpServerOptions.on("127.0.0.1", port), PipeOptions.defaults(), loops, timers)
         .blockOptional(PATIENCE).orElseThrow();
     InetSocketAddress address = (InetSocketAddress) end.address();
     console.print("pipe: listening on " + Endpoint.place(address));
     try {
-      end.send(sequence.tensors()).block(PATIENCE);
+      end.send(Flux.from(RecordOptions.<Tensor>flow(recording, "sent").apply(sequence.tensors()))).block(PATIENCE);
     } finally {
       end.close().block(PATIENCE);
     }
@@ -121,8 +130,9 @@ public final class PipeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private int receive(TcpClientOptions where, TensorSequence sequence, LoopResources loops) {
-    PipeOutcome outcome = compared(where, sequence, loops);
+  private int receive(TcpClientOptions where, TensorSequence sequence, LoopResources loops,
+      @Nullable TierRecording recording) {
+    PipeOutcome outcome = compared(where, sequence, loops, recording);
     if (json) {
       console.json(outcome);
     } else {
@@ -134,12 +144,14 @@ public final class PipeCommand implements Callable<Integer> {
     return outcome.isGood(sequence) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  private PipeOutcome compared(TcpClientOptions where, TensorSequence sequence, LoopResources loops) {
+  private PipeOutcome compared(TcpClientOptions where, TensorSequence sequence, LoopResources loops,
+      @Nullable TierRecording recording) {
     long all = sequence.bytes();
     try (Progress progress = Progress.of(console, "pipe", "MiB", MIB)) {
       progress.next("receiving, and making every byte again to compare");
       return TensorPipe.connect(where, PipeOptions.defaults(), loops)
-          .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence, done -> progress.at(done, all))::from,
+          .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence, done -> progress.at(done, all),
+              RecordOptions.flow(recording, "received"))::from,
               ReceivingEnd::close))
           .blockOptional(PATIENCE).orElseThrow();
     }

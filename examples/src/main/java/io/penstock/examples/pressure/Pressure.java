@@ -10,8 +10,9 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.examples.source.SeededBytes;
+import io.penstock.node.tiers.BuiltTiers;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.HostTier;
-import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.JournalStore;
@@ -20,6 +21,7 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.TierListener;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -29,15 +31,19 @@ final class Pressure {
 
   private Pressure() {}
 
-  /// Waits for the disk, so never on an event loop. Closing the stack closes the disk, too.
-  static TierStack open(PressureOptions options, TierListener listener) {
+  /// Waits for the disk, so never on an event loop. Closing the tier closes the disk, too.
+  ///
+  /// @param recording of the stack, whose memory then comes when it is used; null for none
+  static BuiltTiers open(PressureOptions options, TierListener listener, @Nullable TierRecording recording) {
     JournalStore ssd = JournalStore.open(options.space(), options.journal());
     long capacity = options.blocks() + options.storedBlocks(); // nothing has to be evicted
-    TierStack stack = new TierStack(options.space(),
+    BuiltTiers built = BuiltTiers.open(options.space(),
         List.of(new StackLevel.Host("dram", options.storedBlocks()), new StackLevel.Stored(ssd, capacity)),
-        stackOptions(options), listener);
-    prepare(stack.arena());
-    return stack;
+        stackOptions(options), listener, recording);
+    if (recording == null) {
+      prepare(built.stack().arena());
+    }
+    return built;
   }
 
   private static StackOptions stackOptions(PressureOptions options) {

@@ -6,8 +6,10 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Sizes;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.disk.SyncMode;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /// `penstock example pressure`.
@@ -82,6 +85,9 @@ public final class PressureCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Prints all figures as JSON.")
   private boolean json;
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   public PressureCommand(Console console) {
     this.console = console;
   }
@@ -114,7 +120,8 @@ public final class PressureCommand implements Callable<Integer> {
   }
 
   private PressureReport run(PressureOptions options) throws IOException {
-    try (PressureRun pressure = new PressureRun(options)) {
+    try (TierRecording recording = record.begin("");
+        PressureRun pressure = new PressureRun(options, recording)) {
       Baseline baseline = noBaseline ? new Baseline(0, 0) : pressure.baseline();
       // Starts here, because its rate counts blocks
       try (Progress progress = Progress.of(console, "pressure", "blocks")) {

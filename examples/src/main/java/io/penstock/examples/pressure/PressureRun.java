@@ -3,8 +3,9 @@ package io.penstock.examples.pressure;
 import io.penstock.block.BlockKey;
 import io.penstock.examples.pressure.PressureReport.Baseline;
 import io.penstock.examples.pressure.PressureReport.Rates;
+import io.penstock.node.tiers.BuiltTiers;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.HostTier;
-import io.penstock.stack.TierStack;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
@@ -28,6 +29,7 @@ final class PressureRun implements TierListener, AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
   private final PressureOptions options;
+  private final @Nullable TierRecording recording;
   private final List<BlockKey> keys;
   private final Scheduler makers = Schedulers.newSingle("pressure-makers");
   private final Scheduler readers = Schedulers.newSingle("pressure-readers");
@@ -39,7 +41,9 @@ final class PressureRun implements TierListener, AutoCloseable {
   private final AtomicLong filledNanos = new AtomicLong();
   private final AtomicReference<Reads> meanwhile = new AtomicReference<>(Reads.NONE);
 
-  PressureRun(PressureOptions options) {
+  /// @param recording of memory over the disk; null for none
+  PressureRun(PressureOptions options, @Nullable TierRecording recording) {
+    this.recording = recording;
     this.options = options;
     this.keys = Pressure.keys(options.space(), options.seed(), options.blocks());
   }
@@ -60,7 +64,8 @@ final class PressureRun implements TierListener, AutoCloseable {
 
   /// @param progress receives the number of blocks put
   PressureReport run(Baseline baseline, LongConsumer progress) {
-    TierStack stack = Pressure.open(options, this);
+    BuiltTiers built = Pressure.open(options, this, recording);
+    BlockTier stack = built.tier();
     Rates rates;
     TierStat stat;
     Reads afterwards;
@@ -80,7 +85,7 @@ final class PressureRun implements TierListener, AutoCloseable {
         options.blockBytes(),
         options.memoryBytes(),
         baseline, rates, refused.get(), refusal.get(), lost.get(), invisible.get(), meanwhile.get(), afterwards,
-        stat.levels(), stack.arena().claimedSlots());
+        stat.levels(), built.stack().arena().claimedSlots());
   }
 
   private Flux<List<BlockKey>> windows() {

@@ -9,11 +9,14 @@ import io.penstock.device.sidecar.SideCarClientOptions;
 import io.penstock.device.sidecar.SideCarHealth;
 import io.penstock.device.sidecar.client.SideCarClient;
 import io.penstock.examples.source.SeededBytes;
+import io.penstock.node.option.RecordOptions;
+import io.penstock.node.tiers.TierRecording;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /// A process without a device: blocks of its memory go to a device of another process and back. Written against the
@@ -30,8 +33,11 @@ final class BlockMover {
   private final int blocks;
   private final int blockBytes;
   private final long seed;
+  private final @Nullable TierRecording recording;
 
-  BlockMover(int blocks, int blockBytes, long seed) {
+  /// @param recording of the calls of copies; null for none
+  BlockMover(int blocks, int blockBytes, long seed, @Nullable TierRecording recording) {
+    this.recording = recording;
     this.blocks = blocks;
     this.blockBytes = blockBytes;
     this.seed = seed;
@@ -70,7 +76,9 @@ final class BlockMover {
     long start = System.nanoTime();
     Flux.range(0, blocks).map(number -> (long) number * blockBytes)
         .map(offset -> new RegionCopy(from, offset, to, offset, blockBytes))
-        .buffer(CALL_BLOCKS).flatMap(client::copy, CALLS_IN_FLIGHT).blockLast(PATIENCE);
+        .buffer(CALL_BLOCKS)
+        .transform(RecordOptions.flow(recording, from == SOURCE ? "to the device" : "to the host"))
+        .flatMap(client::copy, CALLS_IN_FLIGHT).blockLast(PATIENCE);
     return (double) blocks * blockBytes * 1e9 / (System.nanoTime() - start);
   }
 

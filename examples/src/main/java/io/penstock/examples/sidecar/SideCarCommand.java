@@ -6,10 +6,12 @@ import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
+import io.penstock.node.tiers.TierRecording;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -21,6 +23,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -52,6 +55,9 @@ public final class SideCarCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "Prints the result as JSON.")
   private boolean json;
+
+  @Mixin
+  private RecordOptions record = new RecordOptions();
 
   public SideCarCommand(Console console) {
     this.console = console;
@@ -94,12 +100,13 @@ public final class SideCarCommand implements Callable<Integer> {
   }
 
   private int both() throws IOException, InterruptedException {
-    try (TemporaryFolder folder = TemporaryFolder.create("penstock-sidecar-")) {
-      return both(folder.path().resolve("socket"));
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-sidecar-");
+        TierRecording recording = record.begin("")) {
+      return both(folder.path().resolve("socket"), recording);
     }
   }
 
-  private int both(Path socket) throws IOException, InterruptedException {
+  private int both(Path socket, @Nullable TierRecording recording) throws IOException, InterruptedException {
     console.say("sidecar: starting a second process, which has a device");
     Process other = OtherJvm.start(List.of(), List.of("sidecar", "--owner", socket.toString(), "--blocks",
         String.valueOf(blocks), "--block-bytes", String.valueOf(blockBytes)));
@@ -107,7 +114,7 @@ public final class SideCarCommand implements Callable<Integer> {
       IpcKey key = IpcKey.of(HexFormat.of().parseHex(line(lines, other)));
       console.say("sidecar: moving " + Plural.of(blocks, "block") + " to the device and back, "
           + Sizes.human(blocks * blockBytes) + " each way");
-      BlockMover.Moved moved = new BlockMover(blocks, (int) blockBytes, seed).move(socket, key);
+      BlockMover.Moved moved = new BlockMover(blocks, (int) blockBytes, seed, recording).move(socket, key);
       other.outputWriter().close();
       SideCarReport.Owner counted = SideCarReport.Owner.of(line(lines, other));
       SideCarReport report = new SideCarReport(blocks, (int) blockBytes, moved.wrong(), moved.toDevice(),

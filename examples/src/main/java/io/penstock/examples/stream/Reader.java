@@ -16,7 +16,9 @@ import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.LongStream;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -30,8 +32,11 @@ final class Reader {
   private final AtomicLong readBytes = new AtomicLong();
   private final AtomicLong wrongSpans = new AtomicLong();
   private final KvClient client;
+  private final Function<Publisher<LayerSlice>, Publisher<LayerSlice>> recorded;
 
-  private Reader(int stream, long seed, SlabArena arena, ByteBudget budget, KvClient client) {
+  private Reader(int stream, long seed, SlabArena arena, ByteBudget budget, KvClient client,
+      Function<Publisher<LayerSlice>, Publisher<LayerSlice>> recorded) {
+    this.recorded = recorded;
     this.stream = stream;
     this.seed = seed;
     this.arena = arena;
@@ -39,13 +44,15 @@ final class Reader {
     this.client = client;
   }
 
-  static Mono<Reader> connect(ClientTransport transport, int stream, long seed, long budgetBytes) {
+  /// @param recorded what the slices pass through, such as a recorder
+  static Mono<Reader> connect(ClientTransport transport, int stream, long seed, long budgetBytes,
+      Function<Publisher<LayerSlice>, Publisher<LayerSlice>> recorded) {
     SlabArena arena = new SlabArena("reader " + stream, Shape.LAYOUT, Shape.READER_SLOTS, 16);
     ByteBudget budget = new ByteBudget("reader " + stream, budgetBytes, 16);
     KvClientOptions options =
         KvClientOptions.builder().maxSliceBytes(Shape.SLICE_BYTES).windowBlocks(Shape.WINDOW_BLOCKS).build();
     return KvClient.connect(transport, options, Shape.SPACE, arena, budget)
-        .map(client -> new Reader(stream, seed, arena, budget, client)).doOnError(error -> arena.close());
+        .map(client -> new Reader(stream, seed, arena, budget, client, recorded)).doOnError(error -> arena.close());
   }
 
   /// Reads `streamBytes` through `pace`, or cancels after `duration`; completes when the node holds nothing of the
@@ -58,7 +65,7 @@ final class Reader {
   }
 
   private Mono<Void> read(RemoteLease lease, BlockScope scope, Stage<LayerSlice, LayerSlice> pace, Mono<Long> until) {
-    return lease.slices(scope).limitRate(Shape.READ_AHEAD_SLICES).transform(pace).doOnNext(this::take)
+    return lease.slices(scope).transform(recorded).limitRate(Shape.READ_AHEAD_SLICES).transform(pace).doOnNext(this::take)
         .takeUntilOther(until).then(lease.drained());
   }
 

@@ -2,13 +2,16 @@ package io.penstock.examples.stream;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Sizes;
+import io.penstock.node.tiers.TierRecording;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -54,6 +57,9 @@ public final class StreamCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Prints the result, all looks at the gauges included, as JSON.")
   private boolean json;
 
+  @Mixin
+  private RecordOptions record = new RecordOptions();
+
   public StreamCommand(Console console) {
     this.console = console;
   }
@@ -75,8 +81,8 @@ public final class StreamCommand implements Callable<Integer> {
   private StreamReport run(StreamOptions options) {
     Scheduler timers = Schedulers.newParallel("stream-timers", 2);
     LoopResources loops = LoopResources.create("stream", 4, true);
-    try {
-      return new StreamRun(options, loops, timers).run(new StreamView(console, options.boundBytes()));
+    try (TierRecording recording = record.begin("")) {
+      return new StreamRun(options, loops, timers, recording).run(new StreamView(console, options.boundBytes()));
     } finally {
       timers.dispose();
       loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));

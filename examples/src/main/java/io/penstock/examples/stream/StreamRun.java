@@ -5,10 +5,13 @@ import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.node.admin.ResidentMemory;
+import io.penstock.node.option.RecordOptions;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stage.Pace;
 import io.penstock.stage.Stage;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.protocol.Limits;
+import io.penstock.wire.report.RecordedConnections;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.transport.ConnectionGauges;
@@ -26,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -43,6 +47,7 @@ final class StreamRun {
   private final StreamOptions options;
   private final LoopResources loops;
   private final Scheduler timers;
+  private final @Nullable TierRecording recording;
   private final SlabArena source;
   private final GeneratingTier tier;
   private final List<ConnectionGauges> nodeEnds = new CopyOnWriteArrayList<>();
@@ -50,7 +55,10 @@ final class StreamRun {
   private final List<Sample> samples = new ArrayList<>();
 
   /// The loops and the scheduler are the caller's to dispose.
-  StreamRun(StreamOptions options, LoopResources loops, Scheduler timers) {
+  ///
+  /// @param recording of the connections and of what the readers read; null for none
+  StreamRun(StreamOptions options, LoopResources loops, Scheduler timers, @Nullable TierRecording recording) {
+    this.recording = recording;
     this.options = options;
     this.loops = loops;
     this.timers = timers;
@@ -98,8 +106,7 @@ final class StreamRun {
 
   private Reader connect(SocketAddress address, int stream) {
     return get(Reader.connect(TcpTransport.client(TcpClientOptions.to(address), loops, keeping(readerEnds)), stream,
-        options.seed(),
-        options.budgetBytes()));
+        options.seed(), options.budgetBytes(), RecordOptions.flow(recording, "stream " + stream)));
   }
 
   private Stage<LayerSlice, LayerSlice> paced() {
@@ -174,13 +181,13 @@ final class StreamRun {
         : 0;
   }
 
-  private static ConnectionListener keeping(List<ConnectionGauges> ends) {
-    return new ConnectionListener() {
+  private ConnectionListener keeping(List<ConnectionGauges> ends) {
+    return RecordedConnections.of(new ConnectionListener() {
       @Override
       public void opened(ConnectionGauges connection) {
         ends.add(connection);
       }
-    };
+    }, recording == null ? null : recording.recorder());
   }
 
   private static <T> T get(Mono<T> outcome) {

@@ -16,7 +16,8 @@ import io.penstock.device.DeviceStore;
 import io.penstock.examples.source.Reading;
 import io.penstock.examples.source.SeededBytes;
 import io.penstock.examples.source.SliceReader;
-import io.penstock.stack.TierStack;
+import io.penstock.node.tiers.BuiltTiers;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.JournalOptions;
@@ -29,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -54,14 +56,17 @@ final class Tiers {
 
   /// Fastest level first. The stack closes the stores with itself; the device stays the caller's. Waits for the disk
   /// while it is subscribed to, so never on an event loop.
-  static Mono<TierStack> open(Device device, JournalOptions journal, StackOptions.Mode mode) {
+  ///
+  /// @param recording of the stack; null for none
+  static Mono<BuiltTiers> open(Device device, JournalOptions journal, StackOptions.Mode mode,
+      @Nullable TierRecording recording) {
     return Mono.defer(() -> {
       JournalStore ssd = JournalStore.open(SPACE, journal);
       return DeviceStore.open(device, "hbm", SPACE, HBM_BLOCKS)
-          .map(hbm -> new TierStack(SPACE,
+          .map(hbm -> BuiltTiers.open(SPACE,
               List.of(new StackLevel.Stored(hbm, HBM_BLOCKS), new StackLevel.Host("dram", DRAM_BLOCKS),
                   new StackLevel.Stored(ssd, SSD_BLOCKS)),
-              options(mode), TierListener.noop()))
+              options(mode), TierListener.noop(), recording))
           .onErrorResume(failure -> ssd.close().then(Mono.error(failure)));
     });
   }

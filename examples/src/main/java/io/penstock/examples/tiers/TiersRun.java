@@ -11,9 +11,10 @@ import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.option.RecordOptions;
 import io.penstock.node.text.Sizes;
+import io.penstock.node.tiers.BuiltTiers;
 import io.penstock.node.tiers.TierRecording;
-import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackOptions;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierStat;
@@ -49,7 +50,7 @@ final class TiersRun {
   private int done;
 
   /// @param progress receives the blocks that were put and read
-  /// @param recording of the flows of blocks; null for none
+  /// @param recording of the stacks and of the flows of blocks; null for none
   TiersRun(TiersOptions options, Scheduler timers, Progress progress, @Nullable TierRecording recording) {
     this.recording = recording;
     this.progress = progress;
@@ -68,23 +69,23 @@ final class TiersRun {
   }
 
   /// A stack of its own for `story`, on a device that knows nothing yet, as after a restart.
-  private <R> R with(Function<TierStack, R> story) {
+  private <R> R with(Function<BlockTier, R> story) {
     Device device = SimulatedDevice
         .open(SimulatedDeviceOptions.defaults((long) Tiers.HBM_BLOCKS * Tiers.SPACE.layout().blockBytes()));
     try {
-      TierStack stack = await(Tiers.open(device, options.journal(), options.mode()));
+      BuiltTiers built = await(Tiers.open(device, options.journal(), options.mode(), recording));
       try {
-        return story.apply(stack);
+        return story.apply(built.tier());
       } finally {
-        stack.close().block(LIMIT);
-        leakedBlocks += stack.arena().claimedSlots();
+        built.tier().close().block(LIMIT);
+        leakedBlocks += built.stack().arena().claimedSlots();
       }
     } finally {
       device.close().block(LIMIT);
     }
   }
 
-  private First fillAndRead(TierStack stack) {
+  private First fillAndRead(BlockTier stack) {
     List<Step> steps = new ArrayList<>();
     long found = present(stack);
     long besides = await(stack.stat()).blocks() - found;
@@ -106,7 +107,7 @@ final class TiersRun {
         rest, steps);
   }
 
-  private Second readWhatIsLeft(TierStack stack) {
+  private Second readWhatIsLeft(BlockTier stack) {
     begin("reading what is left, after the folder was opened again", others.size());
     Step opened = step("open again", stack);
     Second second = new Second(present(stack), read(stack, keys), opened);
@@ -123,13 +124,13 @@ final class TiersRun {
   }
 
   /// Number of blocks of this run that are there.
-  private long present(TierStack stack) {
+  private long present(BlockTier stack) {
     return await(stack.contains(keys)).count();
   }
 
   /// Bytes follow the ledger's decisions. A step waits until no memory holds more than the ledger has there, and no
   /// block moves for a while. (Other work of the disk, such as forcing, goes on.)
-  private Step step(String did, TierStack stack) {
+  private Step step(String did, BlockTier stack) {
     Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
     return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1)
         .filter(last -> isStill(last) && hasFollowed(last.getFirst())).next()
@@ -148,7 +149,7 @@ final class TiersRun {
         || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.storedBlocks() <= level.blocks());
   }
 
-  private Reading read(TierStack stack, List<BlockKey> wanted) {
+  private Reading read(BlockTier stack, List<BlockKey> wanted) {
     return await(Tiers.read(stack, wanted, RecordOptions.flow(recording, "read")));
   }
 

@@ -29,7 +29,7 @@ public final class PrefillNode implements Peer {
     this.micros = micros;
     this.side = new PrefillSide(new Instance(setup.prefill(), setup.keptRequests(), setup.sequenceTokens()),
         setup.keptRequests(), shard -> maker.make(shard, setup.tierBlocks(shard)), network.sending(),
-        setup.lifecycle(), network.timers());
+        setup.lifecycle(), network.timers(), shard -> maker.requests(name + " rank " + shard.rank()));
     this.registry = RegistryNode.client(registryPort, network);
     this.servers = new RankServers(Side.PREFILL, name, setup.prefill().manifest(),
         IntStream.range(0, setup.prefill().shards().size())

@@ -9,6 +9,7 @@ import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.LifecycleListener;
 import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.disagg.request.RequestInputs;
 import io.penstock.examples.disaggregated.rank.Deployment;
 import io.penstock.examples.disaggregated.rank.Instance;
 import io.penstock.examples.disaggregated.rank.KvBlock;
@@ -50,8 +51,9 @@ final class PrefillSide implements AutoCloseable {
   /// @param tiers makes the tier of a rank's finished blocks, which this closes
   /// @param sending packs pushed layers
   /// @param timers of leases
+  /// @param inputs of the requests that a rank keeps, such as recorded ones
   PrefillSide(Instance instance, int requests, Function<Shard, BlockTier> tiers, Scheduler sending,
-      LifecycleOptions lifecycle, Scheduler timers) {
+      LifecycleOptions lifecycle, Scheduler timers, Function<Shard, RequestInputs> inputs) {
     this.instance = instance;
     this.tiers = new RankTiers(instance.deployment(), tiers);
     this.aux = new AuxBlocks(instance.deployment().model(), requests);
@@ -60,7 +62,7 @@ final class PrefillSide implements AutoCloseable {
       outlets.put(outlets.size(), new PushLayers(tier, List.of(sending)));
     }
     this.kept = instance.deployment().shards().stream()
-        .map(shard -> new PrefillConnector(lifecycle, LifecycleListener.noop(), timers)).toList();
+        .map(shard -> new PrefillConnector(lifecycle, LifecycleListener.noop(), timers, inputs.apply(shard))).toList();
   }
 
   Deployment deployment() {

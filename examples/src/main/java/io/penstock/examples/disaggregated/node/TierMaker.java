@@ -1,24 +1,25 @@
 package io.penstock.examples.disaggregated.node;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceTier;
+import io.penstock.device.DeviceStore;
+import io.penstock.disagg.request.RequestInputs;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.examples.disaggregated.rank.Shard;
-import io.penstock.stack.HostTier;
-import io.penstock.stack.TierStack;
+import io.penstock.node.tiers.BuiltTiers;
+import io.penstock.node.tiers.TierRecording;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
-import io.penstock.storage.JournalTier;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Makes the tiers of the ranks of one node. Waits for devices and disks, so never on an event loop.
 public final class TierMaker implements AutoCloseable {
@@ -29,12 +30,15 @@ public final class TierMaker implements AutoCloseable {
   private final TierKind kind;
   private final EngineKind engine;
   private final Path directory;
+  private final @Nullable TierRecording recording;
   private final List<Device> devices = new ArrayList<>();
   private int made;
 
   /// @param engine of the journals
   /// @param directory of the journals, a folder for each rank
-  public TierMaker(TierKind kind, EngineKind engine, Path directory) {
+  /// @param recording of the tiers and of the requests that prefill ranks keep; null for none
+  public TierMaker(TierKind kind, EngineKind engine, Path directory, @Nullable TierRecording recording) {
+    this.recording = recording;
     this.kind = kind;
     this.engine = engine;
     this.directory = directory;
@@ -45,17 +49,27 @@ public final class TierMaker implements AutoCloseable {
     StackOptions options = StackOptions.defaults("rank").withIngressBlocks(blocks).withTransferBlocks(blocks);
     return switch (kind) {
       case HBM -> onDevice(shard, blocks, options);
-      case DRAM -> new HostTier(shard.space(), blocks, options, TierListener.noop());
-      case SSD -> new JournalTier(journal(shard), blocks, options, TierListener.noop());
+      case DRAM -> open(shard, new StackLevel.Host("rank", blocks), options);
+      case SSD -> open(shard, new StackLevel.Stored(journal(shard), blocks),
+          options.withMode(StackOptions.Mode.WRITE_THROUGH));
     };
+  }
+
+  private BlockTier open(Shard shard, StackLevel level, StackOptions options) {
+    return BuiltTiers.open(shard.space(), List.of(level), options, TierListener.noop(), recording).tier();
+  }
+
+  /// Inputs of the requests that a prefill rank keeps.
+  RequestInputs requests(String rank) {
+    return recording == null ? RequestInputs.direct() : recording.requests(rank);
   }
 
   private BlockTier onDevice(Shard shard, int blocks, StackOptions options) {
     long slotBytes = (long) shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
     Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(blocks * slotBytes));
     devices.add(device);
-    return DeviceTier.open(device, shard.space(), blocks, options, TierListener.noop()).blockOptional(PATIENCE)
-        .orElseThrow();
+    return DeviceStore.open(device, options.name(), shard.space(), blocks)
+        .map(store -> open(shard, new StackLevel.Stored(store, blocks), options)).blockOptional(PATIENCE).orElseThrow();
   }
 
   private JournalStore journal(Shard shard) {

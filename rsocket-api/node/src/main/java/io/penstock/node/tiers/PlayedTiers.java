@@ -50,8 +50,8 @@ public final class PlayedTiers implements Player.World {
   public BlockTier open(RecordedEvent opened, TierInputs inputs, List<BlockStore> stores) {
     TierWords words = words(opened);
     TierPlan plan = planned(words);
-    TierStack stack = new TierStack(plan.space(), NodeTiers.levels(plan, stores, words.ssdBlocks()),
-        NodeTiers.options(words.name(), plan), TierListener.noop(), inputs, Sampling.none());
+    TierStack stack = new TierStack(plan.space(), words.levels(plan, stores), words.options(plan),
+        TierListener.noop(), inputs, Sampling.none());
     stack.arena().prepare(words.preparedBytes());
     return stack;
   }

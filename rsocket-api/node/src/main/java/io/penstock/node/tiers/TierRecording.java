@@ -105,6 +105,13 @@ public final class TierRecording implements AutoCloseable {
         Json.MAPPER.writeValueAsString(TierWords.of(plan, stores, standIn, preparedBytes)), inputs, stores, opening);
   }
 
+  /// Opens a tier that is recorded.
+  ///
+  /// @param words what it is, to open it again
+  RecordedTier open(String words, List<BlockStore> stores, RecordedTier.Opening opening) {
+    return RecordedTier.open(turns, tiers.getAndIncrement(), words, TierInputs.ofSystem(), stores, opening);
+  }
+
   static void requireRecordable(TierPlan plan) {
     if (!plan.space().tenantSalt().isEmpty() || plan.room() != null) {
       throw new IllegalArgumentException(
