@@ -48,6 +48,9 @@ public final class PlayFlags {
     if (repeat != null && repeat < 1) {
       throw new IllegalArgumentException("--repeat must be >= 1 (was " + repeat + ")");
     }
+    if (!(speed >= 0)) {
+      throw new IllegalArgumentException("--speed must be >= 0 (was " + speed + ")");
+    }
     if (breakAt != null) {
       Flag.requireLeftOut("--until", until, "with --break-at, which ends the playing, too");
       Flag.requireLeftOut("--repeat", repeat, "with --break-at, which shows one run");

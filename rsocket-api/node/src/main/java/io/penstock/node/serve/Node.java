@@ -163,7 +163,7 @@ public final class Node {
               .open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
               .flatMap(sockets -> start(config, security, meters, sockets, recording)
                   .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
-              .doOnError(failure -> NodeRecording.end(recording));
+              .doOnError(failure -> NodeRecording.drop(config, recording));
         });
   }
 
@@ -424,10 +424,16 @@ public final class Node {
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
     return Endings.inOrder(List.of(rank.close().timeout(GOODBYE, Mono.empty(), timers),
         wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
-        Mono.fromRunnable(() -> NodeRecording.end(recording)),
+        Mono.defer(this::endRecording),
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         sockets.close(),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
+  }
+
+  /// Waits for the disk of the recording, but no longer than the drain may take.
+  private Mono<Void> endRecording() {
+    return Mono.<Void>fromRunnable(() -> NodeRecording.end(recording)).subscribeOn(Schedulers.boundedElastic())
+        .timeout(drainTime.left(), Mono.empty(), timers);
   }
 
   private void closeRest() {

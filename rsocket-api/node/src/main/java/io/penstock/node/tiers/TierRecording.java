@@ -1,5 +1,7 @@
 package io.penstock.node.tiers;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.CacheSpace;
 import io.penstock.disagg.recording.RecordedRequests;
 import io.penstock.disagg.request.RequestInputs;
@@ -16,14 +18,15 @@ import io.penstock.system.LiveClock;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,8 +48,6 @@ public final class TierRecording implements AutoCloseable {
   private final AtomicInteger tiers = new AtomicInteger();
   private final AtomicInteger ranks = new AtomicInteger();
   private final AtomicBoolean saving = new AtomicBoolean();
-  /// Folders that this process has saved, oldest first. Used by the thread that saves.
-  private final Queue<Path> savedFolders = new ConcurrentLinkedQueue<>();
   private final AtomicLong nextSave = new AtomicLong(Long.MIN_VALUE);
 
   private TierRecording(Script script, Runnable end, @Nullable FlightRecorder flight) {
@@ -74,6 +75,11 @@ public final class TierRecording implements AutoCloseable {
   ///
   /// @param folder that gets a folder for each recording that is saved
   public static TierRecording last(Path folder, FlightRecorder.Options options, String configuration) {
+    try {
+      Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     FlightRecorder recorder = FlightRecorder.begin(folder, options, configuration);
     return new TierRecording(recorder, recorder::close, recorder);
   }
@@ -134,11 +140,14 @@ public final class TierRecording implements AutoCloseable {
     }
   }
 
-  /// Keeps the newest recordings beside `saved`.
-  private Path kept(Path saved) throws IOException {
-    savedFolders.add(saved);
-    while (savedFolders.size() > MOST_SAVED) {
-      Folders.delete(savedFolders.remove());
+  /// Keeps the newest recordings beside `saved`, whichever process wrote them: their names have the time.
+  private static Path kept(Path saved) throws IOException {
+    List<Path> all;
+    try (Stream<Path> inside = Files.list(requireNonNull(saved.getParent()))) {
+      all = inside.filter(each -> each.getFileName().toString().startsWith("recording-")).sorted().toList();
+    }
+    for (Path old : all.subList(0, Math.max(0, all.size() - MOST_SAVED))) {
+      Folders.delete(old);
     }
     return saved;
   }

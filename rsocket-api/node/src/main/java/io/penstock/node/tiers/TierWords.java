@@ -24,12 +24,13 @@ import org.jspecify.annotations.Nullable;
 /// @param dramBlocks 0 for none; `Long.MAX_VALUE` without a bound
 /// @param ssdBlocks blocks of the level on disk; 0 for none
 /// @param stores fastest first
-/// @param preparedBytes of its memory that were there before its first use
+/// @param preparedBytes of its memory that were there before its first use; absent for none
 /// @param room in memory that several spaces share; absent if this tier has its own
 record TierWords(String name, Handshake.Space space, @Nullable String standIn, long dramBlocks, long ssdBlocks,
     StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, boolean exact,
-    Rules tiering, Bounds holds, List<Store> stores, long preparedBytes, @Nullable Room room) {
+    Rules tiering, Bounds holds, List<Store> stores, @Nullable Long preparedBytes,
+    @Nullable Room room) {
   /// A store under the tier.
   record Store(String name, Medium medium, Durability durability, long capacityBlocks) {}
 
@@ -60,7 +61,8 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
     int uses = tiering.offload() instanceof StackOptions.OffloadRule.UsedAtLeast least ? least.uses() : 0;
     int blockBytes = plan.space().layout().blockBytes();
     SpaceRoom room = plan.room();
-    return new TierWords(plan.name(), Handshake.Space.of(plan.space()), standIn,
+    CacheSpace shown = standIn.isEmpty() ? plan.space() : named(plan.space(), standIn);
+    return new TierWords(plan.name(), Handshake.Space.of(shown), standIn,
         plan.dram().isOff() ? 0 : plan.dram().inBlocks(blockBytes),
         plan.ssd().isOff() ? 0 : plan.ssd().inBlocks(blockBytes), plan.mode(), plan.policy(), plan.reserveBlocks(),
         plan.windowBlocks(), plan.waiters(), plan.eventsKept(), plan.exact(),
