@@ -77,7 +77,8 @@ final class RecordedPayloadTest {
     assertThat(BusyTier.play(folder).difference()).isNull();
     assertThat(events(Kind.PAYLOAD)).isEmpty();
     try (RecordingReader reader = RecordingReader.open(folder)) {
-      assertThat(new Player(reader, new BusyTier.World(BusyTier.SPACE), Payloads.ofKeys()).play().difference()).isNull();
+      assertThat(new Player(reader, new BusyTier.World(BusyTier.SPACE), Payloads.ofKeys()).play().difference())
+          .isNull();
     }
   }
 

@@ -186,10 +186,10 @@ final class StatCommand extends ClientCommand {
 
   private static TextTable withTiering(TextTable table, TierStat.Tiering tiering) {
     table.row("disk queue",
-            "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
-                Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
-                capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
-                Plural.of(tiering.withheld(), "writer")));
+        "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
+            Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
+            capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
+            Plural.of(tiering.withheld(), "writer")));
     if (tiering.prefetched() > 0) {
       table.row("prefetched",
           "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
