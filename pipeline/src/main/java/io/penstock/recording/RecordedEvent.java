@@ -317,8 +317,8 @@ public final class RecordedEvent {
     /// keys: its own. The bytes follow in the file.
     PAYLOAD;
 
-    /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies within
-    /// one, and no tier is told of it.
+    /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies
+    /// within one, and no tier is told of it.
     public boolean isSignal() {
       return ordinal() > GAP.ordinal();
     }

@@ -230,8 +230,8 @@ final class EventPages {
     }
   }
 
-  /// The oldest page, full or begun `nanos` ago, once its copies have ended; null if there is none within that time. The
-  /// caller gives it back.
+  /// The oldest page, full or begun `nanos` ago, once its copies have ended; null if there is none within that time.
+  /// The caller gives it back.
   synchronized @Nullable Filled take(long nanos) {
     long end = System.nanoTime() + nanos;
     try {

@@ -157,8 +157,8 @@ final class RecordedTimes {
     slowest = Math.max(slowest, lastElement.getOrDefault(lease, 0L) - leasedAt.getOrDefault(lease, 0L));
   }
 
-  /// Latency of an operation: that of the recorded ones on its first key, in turn, and the median of all if there are no
-  /// more; 0 if no such operation was recorded.
+  /// Latency of an operation: that of the recorded ones on its first key, in turn, and the median of all if there are
+  /// no more; 0 if no such operation was recorded.
   long latency(Medium medium, Kind kind, BlockKey first) {
     ArrayDeque<Long> ofKey = latencies.get(new Operation(medium, kind, first));
     Long next = ofKey == null ? null : ofKey.poll();
