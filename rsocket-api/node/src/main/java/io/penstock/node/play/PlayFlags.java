@@ -13,9 +13,8 @@ public final class PlayFlags {
   private @Nullable String until;
 
   @Option(names = "--flow", paramLabel = "N|NAME",
-      description = "Of a recording: show and compare the events of one flow and of the flows that "
-          + "came from it; NAME is"
-          + " that of a named flow, or of a call, such as lease.")
+      description = "Of a recording: show and compare the events of one flow and of the flows that came from it; NAME"
+          + " is that of a named flow, or of a call, such as lease.")
   private @Nullable String flow;
 
   @Option(names = "--break-at", paramLabel = "EVENT|TIME",
