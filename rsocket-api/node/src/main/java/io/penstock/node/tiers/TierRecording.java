@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +43,7 @@ public final class TierRecording implements AutoCloseable {
 
   private final RecordingGuard guard;
   private final Runnable end;
+  private final LongSupplier missed;
   private final @Nullable FlightRecorder flight;
   private final Turns turns;
   private final Recorder recorder;
@@ -50,9 +52,10 @@ public final class TierRecording implements AutoCloseable {
   private final AtomicBoolean saving = new AtomicBoolean();
   private final AtomicLong nextSave = new AtomicLong(Long.MIN_VALUE);
 
-  private TierRecording(Script script, Runnable end, @Nullable FlightRecorder flight) {
+  private TierRecording(Script script, Runnable end, LongSupplier missed, @Nullable FlightRecorder flight) {
     this.flight = flight;
     this.end = end;
+    this.missed = missed;
     this.guard = new RecordingGuard(script, this::wentWrong);
     this.turns = new Turns(LiveClock.process()::nanos, guard);
     this.recorder = new Recorder(turns);
@@ -68,7 +71,7 @@ public final class TierRecording implements AutoCloseable {
   /// @param configuration of the process, as JSON without secrets; empty for none
   public static TierRecording begin(Path folder, RecordingWriter.Options options, String configuration) {
     RecordingWriter writer = RecordingWriter.begin(folder, options, configuration);
-    return new TierRecording(writer, writer::close, null);
+    return new TierRecording(writer, writer::close, writer::missed, null);
   }
 
   /// Begins to keep what happened last, see [#save].
@@ -81,7 +84,7 @@ public final class TierRecording implements AutoCloseable {
       throw new UncheckedIOException(e);
     }
     FlightRecorder recorder = FlightRecorder.begin(folder, options, configuration);
-    return new TierRecording(recorder, recorder::close, recorder);
+    return new TierRecording(recorder, recorder::close, () -> 0, recorder);
   }
 
   /// Records the signals of flows into this recording.
@@ -116,6 +119,11 @@ public final class TierRecording implements AutoCloseable {
       throw new IllegalArgumentException(
           "record needs a node of one space without a salt (was of several, or with a salt)");
     }
+  }
+
+  /// Events that were left out so far, as the disk did not keep up.
+  public long missed() {
+    return missed.getAsLong();
   }
 
   /// Whether [#save] writes what happened last.
