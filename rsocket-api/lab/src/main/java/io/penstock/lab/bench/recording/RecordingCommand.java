@@ -38,7 +38,7 @@ public final class RecordingCommand extends Bench<RecordingReport> {
   private long blockBytes;
 
   @Option(names = "--bytes", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "Bytes that are put, and read, in a turn (default: ${DEFAULT-VALUE}).", defaultValue = "256MiB")
+      description = "Bytes that are put, and read, in a turn (default: ${DEFAULT-VALUE}).", defaultValue = "768MiB")
   private long bytes;
 
   @Option(names = "--rounds", paramLabel = "N", description = "Rounds (default: ${DEFAULT-VALUE}).",
