@@ -109,7 +109,7 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
       case RESERVE -> "group-" + salt.word(text);
       case LINK -> "peer-" + salt.word(text);
       case REQUESTS -> "rank-" + salt.word(text);
-      case REQUEST_OPEN,REQUEST_SIGNAL,REQUEST_MOVED,REQUEST_WITHDRAW,REQUEST_LOOK,REQUEST_FREED,REQUEST_ANSWER,
+      case REQUEST_OPEN, REQUEST_SIGNAL, REQUEST_MOVED, REQUEST_WITHDRAW, REQUEST_LOOK, REQUEST_FREED, REQUEST_ANSWER,
           REQUEST_RELEASED ->
         request(text);
       case FLOW_NEXT -> text.matches("[A-Z]\\w{0,63}") ? text : "element-" + salt.word(text);

@@ -10,7 +10,8 @@ import java.util.Locale;
 ///
 /// @param bytes put, and read, in a turn
 record RecordingReport(String penstock, int blockBytes, long bytes, int rounds, List<Mode> modes)
-    implements Bench.Report {
+    implements
+      Bench.Report {
   private static final double MIB = 1 << 20;
 
   /// @param recorded what the node recorded
