@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Measures what a recording costs: blocks are put into a node over loopback sockets and read again, every byte compared,
-/// by turns with each kind of recording. Each turn has a node of its own, whose opening does not count.
+/// Measures what a recording costs: blocks are put into a node over loopback sockets and read again, every byte
+/// compared, by turns with each kind of recording. Each turn has a node of its own, whose opening does not count.
 final class RecordingBench {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final long BUDGET_BYTES = 64L << 20;
