@@ -118,6 +118,7 @@ public final class Node {
   private final long generation = new SecureRandom().nextLong() >>> SIGN_AND_JSON;
   private final NodeAsRank rank;
   private @Nullable KvServer server;
+  private @Nullable RankRegistry ranks;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
   private final List<KvStream> kvEvents = new ArrayList<>();
@@ -200,6 +201,10 @@ public final class Node {
         .doOnNext(this::serving).then();
     security.watch(decisions);
     LiveClock.process().reads(signsOfLife);
+    RankRegistry known = ranks;
+    if (known != null) { // it may receive no call
+      timers.schedulePeriodically(known::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
+    }
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
@@ -328,7 +333,7 @@ public final class Node {
   }
 
   private DisaggServices disagg() {
-    RankRegistry ranks = config.get(NodeSettings.REGISTRY)
+    ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
         : null;
     return new DisaggServices(ranks, rank.connector(), rank.generation());
