@@ -44,6 +44,13 @@ public final class Bisection {
   /// @param end number after that of its last event; the invariant is broken there
   public record Found(long first, long end) {}
 
+  /// The invariant is broken before the first event: no turn breaks it.
+  public static final class BrokenAtStartException extends RuntimeException {
+    BrokenAtStartException() {
+      super("invariant must hold before the first event (is broken there)");
+    }
+  }
+
   public Bisection(Probe probe) {
     this.probe = requireNonNull(probe, "probe");
   }
@@ -51,7 +58,7 @@ public final class Bisection {
   /// Searches the whole recording.
   ///
   /// @return empty if the invariant holds after the last event
-  /// @throws IllegalStateException if the invariant is broken before the first event
+  /// @throws BrokenAtStartException if the invariant is broken before the first event
   public Optional<Found> find() {
     Played whole = play(Long.MAX_VALUE);
     if (whole.holds()) {
@@ -59,7 +66,7 @@ public final class Bisection {
     }
     Played none = play(0);
     if (!none.holds()) {
-      throw new IllegalStateException("invariant must hold before the first event (is broken there)");
+      throw new BrokenAtStartException();
     }
     long good = none.events();
     long following = none.following(); // the first place after `good` that can be played to

@@ -51,7 +51,7 @@ final class BisectionTest {
 
   @Test
   void anInvariantThatNeverHeld_isRefused() {
-    assertThatThrownBy(bisection(0)::find).isInstanceOf(IllegalStateException.class)
+    assertThatThrownBy(bisection(0)::find).isInstanceOf(Bisection.BrokenAtStartException.class)
         .hasMessageContaining("must hold before the first event");
   }
 }

@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -311,7 +312,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
 
   private int serve(Role role, Setup setup) throws IOException {
     try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-");
-        TierMaker maker = maker(folder);
+        TierRecording recording = record.begin("");
+        TierMaker maker = maker(folder, recording);
         Network network = Network.create(role.name().toLowerCase(Locale.ROOT))) {
       try (Peer node = role == Role.PREFILL
           ? new PrefillNode(Nodes.prefillName(number), setup, registryPort, network, maker,
@@ -329,8 +331,21 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
   }
 
-  private TierMaker maker(TemporaryFolder folder) {
-    return new TierMaker(tier, EngineKind.PLAIN, folder.path());
+  private TierMaker maker(TemporaryFolder folder, @Nullable TierRecording recording) {
+    return new TierMaker(tier, EngineKind.PLAIN, folder.path(), recording);
+  }
+
+  /// Arguments of this command without `--record`: each node records into a folder of its own.
+  private List<String> ownArguments() {
+    List<String> own = new ArrayList<>();
+    boolean isFolder = false;
+    for (String word : spec == null ? List.<String>of() : spec.commandLine().getParseResult().originalArgs()) {
+      if (!isFolder && !word.equals("--record") && !word.startsWith("--record=")) {
+        own.add(word);
+      }
+      isFolder = word.equals("--record");
+    }
+    return own;
   }
 
   private DisaggregatedReport report(Setup setup) throws IOException {
@@ -338,12 +353,12 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     try (Progress progress = Progress.of(console, "disaggregated", "requests")) {
       progress.at(0, requests);
       if (!inProcess) {
-        return run.run(Nodes.processes(
-            spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs()),
+        return run.run(Nodes.processes(ownArguments(), record.folder()),
             done -> progress.at(done, requests));
       }
       try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-");
-          TierMaker maker = maker(folder)) {
+          TierRecording recording = record.begin("");
+          TierMaker maker = maker(folder, recording)) {
         return run.run(Nodes.here(setup, maker, DisaggregatedCommand::micros), done -> progress.at(done, requests));
       }
     }

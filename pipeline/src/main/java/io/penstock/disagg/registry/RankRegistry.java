@@ -35,11 +35,14 @@ public final class RankRegistry {
   @GuardedBy("this") private final Ranks ranks;
   @GuardedBy("this") private final Replicas replicas;
 
-  /// Receives ranks that are gone. Called outside locks.
+  /// Receives ranks that come and go. Called outside locks.
   @FunctionalInterface
   public interface Listener {
     /// A rank is gone: messages from this process are stale, and it sends no more.
     void gone(Incarnation who);
+
+    /// A rank is registered that was not.
+    default void registered(Registered now) {}
 
     /// A later start of a rank took the place of `before`: a restart, or a second process with the same settings.
     default void replaced(Registered before, Registered now) {

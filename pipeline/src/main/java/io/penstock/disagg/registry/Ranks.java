@@ -124,6 +124,8 @@ final class Ranks {
     hear(entered);
     if (before != null && !before.who().equals(registration.who())) {
       deferred.add(() -> listener.replaced(new Registered(before.who(), before.endpoint()), there));
+    } else if (before == null) {
+      deferred.add(() -> listener.registered(there));
     }
     return view(rank.instance(), instance);
   }

@@ -135,6 +135,7 @@ final class RecordedRequestsTest {
           () -> time(new Random(seed + 2)));
     }
     connector.open("the last", new Held(false));
+    connector.open("the last", new Held(false)); // an engine whose answer was lost asks again
     timers.advanceTimeBy(Duration.ofMinutes(2));
     connector.close().subscribe();
     free(Integer.MAX_VALUE);

@@ -247,7 +247,7 @@ final class LabMainTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|',
       value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
-        "replay --reprot x | Did you mean: --report?", "stats | Did you mean: penstock stat?"})
+        "replay --reprot x | Did you mean: --report or --repeat?", "stats | Did you mean: penstock stat?"})
   void mistypedWord_isAnsweredByTheNearest(String line, String said) {
     assertThat(LabRun.of(line.split(" ")).err().lines()).contains(said);
   }

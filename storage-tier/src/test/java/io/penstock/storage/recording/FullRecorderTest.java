@@ -91,9 +91,8 @@ final class FullRecorderTest {
   @Test
   void withWait_demandIsWithheld_andNothingIsMissing() {
     List<BlockKey> left = Blocks.keys(BusyTier.SPACE, 1000, 1001);
-    RecordingWriter ended;
-    try (RecordingWriter writer = writer(WhenFull.WAIT)) {
-      ended = writer;
+    RecordingWriter writer = writer(WhenFull.WAIT);
+    try (writer) {
       BusyTier busy = new BusyTier(writer);
       List<CompletableFuture<Void>> clients = clients(busy);
       Eventually.holds("the recorder is full", writer::isFull);
@@ -107,7 +106,7 @@ final class FullRecorderTest {
       join(clients);
       busy.close();
     }
-    assertThat(ended.missed()).isZero();
+    assertThat(writer.missed()).isZero();
     Outcome outcome = BusyTier.play(folder);
     assertThat(outcome.difference()).isNull();
     assertThat(outcome.gap()).isFalse();

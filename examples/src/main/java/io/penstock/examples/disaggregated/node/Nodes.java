@@ -1,9 +1,11 @@
 package io.penstock.examples.disaggregated.node;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// Starts the nodes of a story.
 public interface Nodes extends AutoCloseable {
@@ -28,8 +30,9 @@ public interface Nodes extends AutoCloseable {
 
   /// Each node is a process; the registry is here.
   ///
-  /// @param args of the story
-  static Nodes processes(List<String> args) {
+  /// @param args of the story, without a folder to record in
+  /// @param recordings folder in which each node records into a folder of its own; null for none
+  static Nodes processes(List<String> args, @Nullable Path recordings) {
     Network network = Network.create("registry");
     RegistryNode registry = new RegistryNode(network);
     List<ChildPeer> children = new ArrayList<>();
@@ -48,6 +51,9 @@ public interface Nodes extends AutoCloseable {
         List<String> all = new ArrayList<>(List.of("disaggregated", "--serve", role, "--number", "" + number,
             "--registry", "" + registry.port()));
         all.addAll(args);
+        if (recordings != null) {
+          all.addAll(List.of("--record", recordings.resolve(role + "-" + number).toString()));
+        }
         ChildPeer child = ChildPeer.start(all);
         children.add(child);
         child.started();

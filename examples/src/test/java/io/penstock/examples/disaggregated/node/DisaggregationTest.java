@@ -15,6 +15,7 @@ import io.penstock.disagg.request.DecodeConnector;
 import io.penstock.disagg.request.LifecycleListener;
 import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.disagg.request.PeerSignals;
+import io.penstock.disagg.request.RequestInputs;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
@@ -131,7 +132,8 @@ final class DisaggregationTest {
     Deployment two = Deployment.of(model, Parallelism.ofTp(2), KvFormat.defaults());
     VirtualTimeScheduler time = VirtualTimeScheduler.create();
     try (PrefillSide prefills = new PrefillSide(new Instance(two, 1, 40), 1,
-        shard -> new HostTier(shard.space(), 8, TierListener.noop()), Schedulers.immediate(), LIFECYCLE, time);
+        shard -> new HostTier(shard.space(), 8, TierListener.noop()), Schedulers.immediate(), LIFECYCLE, time,
+        shard -> RequestInputs.direct());
         Instance decodes = new Instance(two, 1, 48);
         AuxBlocks aux = new AuxBlocks(model, 1);
         Sequence all = decodes.open("a")) {
@@ -208,11 +210,11 @@ final class DisaggregationTest {
   private record Pair(Deployment prefill, Deployment decode, int cachedTokens, int chunkTokens, int sliceBytes,
       boolean push, TierKind tier, boolean twice, boolean slowLinks, long linkSeed, Path folder) {
     List<Generated> run(int[] prompt) {
-      try (TierMaker prefillMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("prefill"));
-          TierMaker decodeMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("decode"));
+      try (TierMaker prefillMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("prefill"), null);
+          TierMaker decodeMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("decode"), null);
           PrefillSide prefills = new PrefillSide(new Instance(prefill, 1, prompt.length), 1,
               shard -> prefillMaker.make(shard, Math.max(1, shard.blocks(prompt.length))), Schedulers.immediate(),
-              LIFECYCLE, VirtualTimeScheduler.create());
+              LIFECYCLE, VirtualTimeScheduler.create(), shard -> RequestInputs.direct());
           Instance decodes = new Instance(decode, 1, prompt.length + NEW_TOKENS + 2)) {
         if (!twice) {
           return List.of(once("request", prompt, prefills, decodes, to -> compute(to, prompt), to -> {}));

@@ -70,7 +70,7 @@ final class LostPeerTest {
   }
 
   private TierMaker maker(String name) {
-    return new TierMaker(TierKind.DRAM, EngineKind.PLAIN, folder.resolve(name));
+    return new TierMaker(TierKind.DRAM, EngineKind.PLAIN, folder.resolve(name), null);
   }
 
   private static Ask ask(Ask.Kind kind) {

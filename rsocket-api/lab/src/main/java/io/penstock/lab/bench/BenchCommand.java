@@ -2,6 +2,7 @@ package io.penstock.lab.bench;
 
 import io.penstock.lab.bench.disk.ReclaimCommand;
 import io.penstock.lab.bench.disk.RecoveryCommand;
+import io.penstock.lab.bench.recording.RecordingCommand;
 import io.penstock.lab.bench.replay.ReplayBenchCommand;
 import io.penstock.lab.bench.side.FarSideCommand;
 import io.penstock.lab.bench.wire.LatencyCommand;
@@ -20,7 +21,8 @@ import picocli.CommandLine.Command;
       StartCommand.class,
       FarSideCommand.class,
       ReclaimCommand.class,
-      RecoveryCommand.class},
+      RecoveryCommand.class,
+      RecordingCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

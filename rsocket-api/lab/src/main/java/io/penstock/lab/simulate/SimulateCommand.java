@@ -79,16 +79,31 @@ public final class SimulateCommand implements Callable<Integer> {
         try {
           report = report.plus(Simulation.run(seed));
           if (record != null && seeds.count() == 1) {
-            console.say("recorded in " + Simulation.record(recorded(seed), Sabotage.NONE).save(record, seed));
+            RecordedRun run = Simulation.record(recorded(seed), Sabotage.NONE);
+            console.say("recorded in " + run.save(record, seed));
+            ViolationException broken = run.violation();
+            if (broken != null) {
+              throw broken;
+            }
           }
         } catch (ViolationException e) {
-          report = report.plus(e, saved(ScenarioDraw.of(seed), Sabotage.NONE, record));
+          report = report.plus(e, savedOrSaid(ScenarioDraw.of(seed)));
         }
         progress.at(report.seeds(), seeds.count());
         soFar(progress, report, start);
       }
     }
     return after(report, start);
+  }
+
+  /// The recording of a broken seed; null, with a word about it, if it cannot be saved.
+  private @Nullable Path savedOrSaid(Scenario scenario) {
+    try {
+      return saved(scenario, Sabotage.NONE, record);
+    } catch (UncheckedIOException e) {
+      console.say("seed %d could not be recorded: %s".formatted(scenario.seed(), e.getMessage()));
+      return null;
+    }
   }
 
   private static Scenario recorded(long seed) {

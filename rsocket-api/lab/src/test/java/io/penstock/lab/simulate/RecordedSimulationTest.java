@@ -30,6 +30,8 @@ import reactor.core.publisher.Mono;
 /// A seed is a recording, too: recorded, it is the run that it was before, it keeps the rules, and it is played again.
 @Timeout(120)
 final class RecordedSimulationTest {
+  /// A seed that finds the sabotage; if scenarios are drawn otherwise one day, a later one does.
+  private static final long FIRST = 17;
   private static final int SEEDS = 60;
 
   @TempDir
@@ -56,7 +58,7 @@ final class RecordedSimulationTest {
     Sabotage touching = Sabotage.ofTier(TouchingTier::new);
     Scenario broken = null;
     ViolationException violation = null;
-    for (long seed = 1; seed <= SEEDS && violation == null; seed++) {
+    for (long seed = FIRST; seed < FIRST + SEEDS && violation == null; seed++) {
       broken = ScenarioDraw.of(seed).withoutSalt();
       try {
         Simulation.run(broken, touching);

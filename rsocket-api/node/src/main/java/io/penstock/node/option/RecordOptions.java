@@ -51,6 +51,11 @@ public final class RecordOptions {
     return TierRecording.begin(folder, full == null ? options : options.withWhenFull(full), configuration);
   }
 
+  /// The folder to record in; null without `--record`. A command of several processes gives each a folder in it.
+  public @Nullable Path folder() {
+    return folder;
+  }
+
   /// Records the subscriptions to a flow, or passes the flow on as it is.
   ///
   /// @param recording null for none

@@ -1,5 +1,6 @@
 package io.penstock.node.play;
 
+import io.penstock.node.cli.DataException;
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.node.tiers.TierChange;
 import io.penstock.recording.Player;
@@ -37,6 +38,10 @@ final class ChangedRun {
       while (events.hasNext()) {
         RecordedEvent event = events.next();
         if (event.kind() == Kind.GAP) {
+          if (!calls.hasTiers()) {
+            throw new DataException("recording %s must have its beginning (is missing)".formatted(recording));
+          }
+          unknown.add("events are missing in the recording: it is played up to there");
           turn.clear(); // what is there of the turn may not be all
           break;
         }

@@ -39,12 +39,10 @@ record DifferenceView(String message, long number, @Nullable EventView expected,
     ArrayDeque<EventView> last = new ArrayDeque<>();
     ArrayDeque<EventView> ofKey = new ArrayDeque<>();
     ArrayDeque<Placed> flows = new ArrayDeque<>();
-    long began = 0;
+    TurnTime times = new TurnTime();
     for (long number = 0; number < difference.number() && recording.hasNext(); number++) {
       RecordedEvent event = recording.next();
-      if (number == 0) {
-        began = event.at();
-      }
+      times.of(event);
       family.add(event);
       keep(last, EventView.of(number, event));
       if (key != null && event.keys().contains(key)) {
@@ -64,7 +62,7 @@ record DifferenceView(String message, long number, @Nullable EventView expected,
             .map(each -> EventView.of(each.number(), each.event())).toList();
     return new DifferenceView(difference.toString(), difference.number(), view(difference.number(), expected),
         view(difference.number(), actual), EventView.of(difference.turn(), difference.begin()),
-        difference.begin().at() - began, List.copyOf(last),
+        times.of(difference.begin()), List.copyOf(last),
         ofFlow.subList(Math.max(0, ofFlow.size() - CONTEXT), ofFlow.size()),
         key == null ? null : key.hash().toString(), List.copyOf(ofKey));
   }

@@ -13,9 +13,8 @@ public final class PlayFlags {
   private @Nullable String until;
 
   @Option(names = "--flow", paramLabel = "N|NAME",
-      description = "Of a recording: show and compare the events of one flow and of the flows that "
-          + "came from it; NAME is"
-          + " that of a named flow, or of a call, such as lease.")
+      description = "Of a recording: show and compare the events of one flow and of the flows that came from it; NAME"
+          + " is that of a named flow, or of a call, such as lease.")
   private @Nullable String flow;
 
   @Option(names = "--break-at", paramLabel = "EVENT|TIME",
@@ -47,6 +46,9 @@ public final class PlayFlags {
   PlayPlan plan(double speed) {
     if (repeat != null && repeat < 1) {
       throw new IllegalArgumentException("--repeat must be >= 1 (was " + repeat + ")");
+    }
+    if (!(speed >= 0)) {
+      throw new IllegalArgumentException("--speed must be >= 0 (was " + speed + ")");
     }
     if (breakAt != null) {
       Flag.requireLeftOut("--until", until, "with --break-at, which ends the playing, too");

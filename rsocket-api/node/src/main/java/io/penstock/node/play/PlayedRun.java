@@ -39,7 +39,7 @@ final class PlayedRun implements Player.Follower {
   private boolean payloads;
   private long number;
   private long turns;
-  private long first;
+  private final TurnTime times = new TurnTime();
   private long began;
   private PlayReport.@Nullable Stop stop;
   private List<TierWatch.State> states = List.of();
@@ -116,10 +116,9 @@ final class PlayedRun implements Player.Follower {
   @Override
   public boolean plays(long from, long to, RecordedEvent begin) {
     if (turns++ == 0) {
-      first = begin.at();
       began = clock.getAsLong();
     }
-    long since = begin.at() - first;
+    long since = times.of(begin);
     PlayPoint breakAt = plan.breakAt();
     if (breakAt != null && !breakAt.isAfter(to, since)) {
       stop = new PlayReport.Stop(from, since, EventView.of(from, begin));

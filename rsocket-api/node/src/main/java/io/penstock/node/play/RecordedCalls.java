@@ -506,6 +506,11 @@ final class RecordedCalls {
     evicted += stat.evicted();
   }
 
+  /// Whether a tier was opened.
+  boolean hasTiers() {
+    return !tiers.isEmpty();
+  }
+
   /// Ends all, and reports what the tiers did.
   TierFigures finish() {
     List.copyOf(tiers.keySet()).forEach(this::shut);

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.node.text.Json;
 import io.penstock.recording.RecordedEvent;
@@ -107,9 +108,25 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
       case OPENED -> opened(event, text);
       case RESERVE -> "group-" + salt.word(text);
       case LINK -> "peer-" + salt.word(text);
+      case REQUESTS -> "rank-" + salt.word(text);
+      case REQUEST_OPEN, REQUEST_SIGNAL, REQUEST_MOVED, REQUEST_WITHDRAW, REQUEST_LOOK, REQUEST_FREED, REQUEST_ANSWER,
+          REQUEST_RELEASED ->
+        request(text);
       case FLOW_NEXT -> text.matches("[A-Z]\\w{0,63}") ? text : "element-" + salt.word(text);
       default -> scrubbed(text);
     };
+  }
+
+  /// A request, and behind line ends its receivers, as INSTANCE/NUMBER, or the instance of a receiver.
+  private String request(String text) {
+    String[] parts = text.split("\n", -1);
+    StringBuilder named = new StringBuilder("request-").append(salt.word(parts[0]));
+    for (int i = 1; i < parts.length; i++) {
+      int slash = parts[i].lastIndexOf('/');
+      named.append("\ninstance-").append(salt.word(slash < 0 ? parts[i] : parts[i].substring(0, slash)))
+          .append(slash < 0 ? "" : parts[i].substring(slash));
+    }
+    return named.toString();
   }
 
   /// `text` without what may tell, in a way that does not depend on what stands around it.
@@ -155,20 +172,31 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
     }
     JsonNode space = tier.path("space");
     if (space.isObject()) {
-      tier.set("space", Json.MAPPER.valueToTree(space(Json.MAPPER.treeToValue(space, Handshake.Space.class))));
+      tier.set("space", Json.MAPPER.valueToTree(space(Json.MAPPER.treeToValue(space, Handshake.Space.class),
+          tier.path("standIn").asString(""))));
+    }
+    if (tier.path("room") instanceof ObjectNode room) {
+      room.put("name", "space-" + salt.word(room.path("name").asString("")));
+      room.path("parts").forEach(part -> {
+        if (part instanceof ObjectNode named) {
+          named.put("name", "space-" + salt.word(named.path("name").asString("")));
+        }
+      });
     }
     return Json.of(tier);
   }
 
   /// A space of equal shape with another name: its id follows from its words.
-  private Handshake.Space space(Handshake.Space space) {
+  ///
+  /// @param standIn salt by which the recording names it; empty for none
+  private Handshake.Space space(Handshake.Space space, String standIn) {
     String fingerprint = space.fingerprint();
     Handshake.Space plain = new Handshake.Space(space.id(), "model-" + salt.word(space.model()), space.layers(),
         space.tokens(), space.order(), space.planes(), space.group(), space.shard(), space.kind(),
         fingerprint == null ? null : salt.word(fingerprint));
-    Handshake.Space named = Handshake.Space.of(plain.withoutSalt());
-    spaces.put(space.withoutSalt().id(), named.withoutSalt().id());
-    return named;
+    CacheSpace named = plain.with(standIn);
+    spaces.put(space.with(standIn).id(), named.id());
+    return Handshake.Space.of(named);
   }
 
   /// JSON with its words replaced, but those of versions and quantities.

@@ -6,6 +6,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.play.EventView;
 import io.penstock.node.text.Plural;
 import io.penstock.node.tiers.PlayedTiers;
+import io.penstock.recording.Bisection;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.check.Rule;
 import io.penstock.recording.check.Rules;
@@ -82,7 +83,7 @@ final class BisectCommand implements Callable<Integer> {
       Optional<RecordingBisect.Found> found;
       try {
         found = search.in(bisect);
-      } catch (IllegalStateException e) {
+      } catch (Bisection.BrokenAtStartException e) {
         throw new DataException("%s must hold before the first event of %s (is broken there)".formatted(with,
             recording.place()), e);
       }

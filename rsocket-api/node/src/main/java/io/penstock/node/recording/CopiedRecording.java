@@ -2,6 +2,7 @@ package io.penstock.node.recording;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.play.PlayPoint;
+import io.penstock.node.play.TurnTime;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.storage.recording.RecordingFile;
@@ -40,7 +41,7 @@ record CopiedRecording(String file, long events, long of, long bytes) {
     private final UnaryOperator<RecordedEvent> change;
     private final @Nullable PlayPoint last;
     private final Progressing progress;
-    private final Recordings.TurnTime time = new Recordings.TurnTime();
+    private final TurnTime time = new TurnTime();
     private final WithoutPayloads without = new WithoutPayloads();
     private final ArrayDeque<RecordedEvent> next = new ArrayDeque<>(1);
     private long number;

@@ -3,6 +3,7 @@ package io.penstock.node.recording;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.play.EventView;
+import io.penstock.node.play.TurnTime;
 import io.penstock.recording.RecordedEvent;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -44,7 +45,7 @@ final class DumpCommand implements Callable<Integer> {
 
   private final class Printing implements Recordings.Visitor {
     private final EventFilter.Chosen chosen;
-    private final Recordings.TurnTime time = new Recordings.TurnTime();
+    private final TurnTime time = new TurnTime();
     private long printed;
 
     Printing(EventFilter.Chosen chosen) {

@@ -61,6 +61,7 @@ final class ExportTraceCommand implements Callable<Integer> {
       default -> throw new IllegalArgumentException("--form must be mooncake or aiperf (was " + form + ")");
     };
     Recordings.requireNew(out);
+    Recordings.requireBeginning(recording.place());
     RecordedRequests requests = new RecordedRequests(tier, Conversation.BLOCK_TOKENS);
     requireRequests();
     try (TraceWriter writer = TraceWriter.create(out)) {

@@ -160,7 +160,7 @@ record RecordingInfo(String recording, String form, int files, long bytes, @Null
     text.append("%,d events in %,d turns, %s; %s%n".formatted(events, turns, PlayText.seconds(nanos),
         Plural.of(requests, "request")));
     if (began != null) {
-      text.append("began ").append(began).append('\n');
+      text.append(versions != null && versions.has("reason") ? "saved " : "began ").append(began).append('\n');
     }
     if (versions != null) {
       versions.forEachEntry((name, value) -> text.append("  ").append(name).append(": ")

@@ -3,6 +3,7 @@ package io.penstock.node.recording;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.play.EventView;
 import io.penstock.node.play.TierWatch;
+import io.penstock.node.play.TurnTime;
 import io.penstock.recording.Bisection;
 import io.penstock.recording.Difference;
 import io.penstock.recording.Player;
@@ -52,7 +53,7 @@ final class RecordingProbe implements Bisection.Probe {
   private final class Playing implements Player.Follower {
     private final long most;
     private final TierWatch watch = new TierWatch();
-    private final Recordings.TurnTime time = new Recordings.TurnTime();
+    private final TurnTime time = new TurnTime();
     private final List<EventView> turn = new ArrayList<>();
     private @Nullable Player player;
     private @Nullable Difference difference;

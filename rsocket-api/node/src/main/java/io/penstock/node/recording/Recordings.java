@@ -31,25 +31,6 @@ final class Recordings {
     void visit(long number, RecordedEvent event);
   }
 
-  /// The time of each event of a recording after the first turn. Reads the events in order.
-  static final class TurnTime {
-    private boolean began;
-    private long first;
-    private long since;
-
-    /// Reads the next event.
-    ///
-    /// @return nanoseconds from the first turn to that of the event
-    long of(RecordedEvent event) {
-      if (event.begins() && event.kind() != Kind.BEGAN) {
-        first = began ? first : event.at();
-        began = true;
-        since = event.at() - first;
-      }
-      return since;
-    }
-  }
-
   /// Opens the recording at `place` for `work`.
   ///
   /// @throws DataException if it is none, or damaged

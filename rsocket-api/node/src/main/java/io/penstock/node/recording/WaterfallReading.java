@@ -3,6 +3,7 @@ package io.penstock.node.recording;
 import io.penstock.block.BlockKey;
 import io.penstock.node.play.FlowFamily;
 import io.penstock.node.play.RecordedBits;
+import io.penstock.node.play.TurnTime;
 import io.penstock.node.recording.Waterfall.Bar;
 import io.penstock.node.recording.Waterfall.Lane;
 import io.penstock.node.recording.Waterfall.Stretch;
@@ -25,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 final class WaterfallReading implements Recordings.Visitor {
   private final long lease;
   private final FlowFamily family = new FlowFamily();
-  private final Recordings.TurnTime time = new Recordings.TurnTime();
+  private final TurnTime time = new TurnTime();
   private final Map<Integer, List<String>> stores = new HashMap<>();
   private final List<Bar> bars = new ArrayList<>();
   private final Map<Object, Open> open = new LinkedHashMap<>();

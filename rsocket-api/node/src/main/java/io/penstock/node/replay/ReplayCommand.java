@@ -195,6 +195,27 @@ public final class ReplayCommand implements Callable<Integer> {
     this.tiers = new TierFlags(console);
   }
 
+  /// Plays recordings of other kinds than of tiers, which have no options.
+  ///
+  /// @return the exit code; empty if the first is a recording of tiers
+  private OptionalInt playOthers(List<Path> recordings) {
+    int worst = ExitCode.OK;
+    for (int i = 0; i < recordings.size(); i++) {
+      OptionalInt code = RecordingPlayer.playOther(recordings.get(i), console, json);
+      if (code.isEmpty()) {
+        if (i > 0) {
+          throw new IllegalArgumentException("recordings must be of one kind (was %s, and %s)".formatted(
+              recordings.getFirst(), recordings.get(i)));
+        }
+        return code;
+      }
+      play.requireNone();
+      Flag.requireLeftOut("--speed", speed == 0 ? null : speed, "with a recording of this kind");
+      worst = Math.max(worst, code.getAsInt());
+    }
+    return recordings.isEmpty() ? OptionalInt.empty() : OptionalInt.of(worst);
+  }
+
   @Override
   public Integer call() throws IOException {
     Path recording = trace.recording();
@@ -202,12 +223,13 @@ public final class ReplayCommand implements Callable<Integer> {
       spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName)
           .filter(name -> !OF_RECORDINGS.contains(name))
           .forEach(name -> TierFlags.requireLeftOut(name, "set", "with a recording, which has its own"));
-      OptionalInt other = more.isEmpty() ? RecordingPlayer.playOther(recording, console, json) : OptionalInt.empty();
-      if (other.isPresent()) {
-        return other.getAsInt();
-      }
-      return RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
-          json);
+      List<Path> all = Stream.concat(Stream.of(recording), more.stream())
+          .flatMap(place -> RecordingPlay.recordings(place).stream()).toList();
+      OptionalInt others = playOthers(all);
+      return others.isPresent()
+          ? others.getAsInt()
+          : RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
+              json);
     }
     play.requireNone();
     TierFlags.requireLeftOut("RECORDING", more.isEmpty() ? null : more.getFirst(), "beside a trace");

@@ -6,9 +6,14 @@ import io.penstock.disagg.registry.RankRegistry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Logs the ranks of a registry that end, and those that are taken over.
+/// Logs the ranks of a registry that come, end, or are taken over.
 final class LoggedRanks implements RankRegistry.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(LoggedRanks.class);
+
+  @Override
+  public void registered(Registered now) {
+    LOG.info("rank {} is registered at {}", now.who(), now.endpoint());
+  }
 
   @Override
   public void gone(Incarnation who) {

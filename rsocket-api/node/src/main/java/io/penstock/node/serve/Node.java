@@ -118,6 +118,7 @@ public final class Node {
   private final long generation = new SecureRandom().nextLong() >>> SIGN_AND_JSON;
   private final NodeAsRank rank;
   private @Nullable KvServer server;
+  private @Nullable RankRegistry ranks;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
   private final List<KvStream> kvEvents = new ArrayList<>();
@@ -163,7 +164,7 @@ public final class Node {
               .open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
               .flatMap(sockets -> start(config, security, meters, sockets, recording)
                   .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
-              .doOnError(failure -> NodeRecording.end(recording));
+              .doOnError(failure -> NodeRecording.drop(config, recording));
         });
   }
 
@@ -200,6 +201,10 @@ public final class Node {
         .doOnNext(this::serving).then();
     security.watch(decisions);
     LiveClock.process().reads(signsOfLife);
+    RankRegistry known = ranks;
+    if (known != null) { // it may receive no call
+      timers.schedulePeriodically(known::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
+    }
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
@@ -328,7 +333,7 @@ public final class Node {
   }
 
   private DisaggServices disagg() {
-    RankRegistry ranks = config.get(NodeSettings.REGISTRY)
+    ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
         : null;
     return new DisaggServices(ranks, rank.connector(), rank.generation());
@@ -424,10 +429,16 @@ public final class Node {
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
     return Endings.inOrder(List.of(rank.close().timeout(GOODBYE, Mono.empty(), timers),
         wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
-        Mono.fromRunnable(() -> NodeRecording.end(recording)),
+        Mono.defer(this::endRecording),
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         sockets.close(),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
+  }
+
+  /// Waits for the disk of the recording, but no longer than the drain may take.
+  private Mono<Void> endRecording() {
+    return Mono.<Void>fromRunnable(() -> NodeRecording.end(recording)).subscribeOn(Schedulers.boundedElastic())
+        .timeout(drainTime.left(), Mono.empty(), timers);
   }
 
   private void closeRest() {

@@ -1,5 +1,6 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.cli.Folders;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.RecordSettings;
 import io.penstock.node.config.SpaceSettings;
@@ -9,6 +10,7 @@ import io.penstock.storage.recording.FlightRecorder;
 import io.penstock.storage.recording.RecordingWriter;
 import io.penstock.wire.report.RecordedConnections;
 import io.penstock.wire.transport.ConnectionListener;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +33,12 @@ final class NodeRecording {
           .withMostBytes(config.get(RecordSettings.BYTES)).withPayloads(config.get(RecordSettings.PAYLOADS))
           .withMostAge(config.get(RecordSettings.AGE).orElse(RecordingWriter.Options.ANY_AGE))
           .withWhenFull(config.get(RecordSettings.FULL));
-      return TierRecording.begin(all.get(), options, words(config));
+      try {
+        return TierRecording.begin(all.get(), options, words(config));
+      } catch (IllegalArgumentException e) { // another start has recorded there
+        throw new IllegalArgumentException(
+            "record must be an empty or new folder, one for each start (%s)".formatted(e.getMessage()), e);
+      }
     }
     return config.get(RecordSettings.LAST)
         .map(age -> TierRecording.last(config.get(RecordSettings.LAST_FOLDER),
@@ -55,6 +62,20 @@ final class NodeRecording {
   static void end(@Nullable TierRecording recording) {
     if (recording != null) {
       recording.close();
+    }
+  }
+
+  /// Ends the recording of a node that does not start, and leaves no trace of it: the next start may record there.
+  static void drop(NodeConfig config, @Nullable TierRecording recording) {
+    end(recording);
+    if (recording != null && !recording.isLast()) {
+      config.get(RecordSettings.FOLDER).ifPresent(folder -> {
+        try {
+          Folders.delete(folder);
+        } catch (IOException e) {
+          LOG.warn("the recording of a node that did not start is left in {}: {}", folder, e.toString());
+        }
+      });
     }
   }
 

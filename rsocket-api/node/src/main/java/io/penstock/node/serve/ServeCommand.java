@@ -129,8 +129,8 @@ public final class ServeCommand implements Callable<Integer> {
     Node node = start(settings);
     Ready ready = Ready.of(node, settings);
     try {
-      announce(ready);
       NodeRecording.onSignal(node.recording());
+      announce(ready);
       node.refusal().subscribe(stop::ask);
       stop.await();
       Optional<Exception> refusal = stop.cause();

@@ -52,12 +52,17 @@ public final class PlayedTiers implements Player.World {
     TierPlan plan = planned(words);
     TierStack stack = new TierStack(plan.space(), words.levels(plan, stores), words.options(plan),
         TierListener.noop(), inputs, Sampling.none());
-    stack.arena().prepare(words.preparedBytes());
+    Long prepared = words.preparedBytes();
+    stack.arena().prepare(prepared == null ? 0 : prepared);
     return stack;
   }
 
   private TierPlan planned(TierWords words) {
     TierWords.Room room = words.room();
+    if (room != null && change.dram() != null) {
+      throw new IllegalArgumentException(
+          "--with-change dram needs a recording of one space (was of several, which share memory)");
+    }
     return room == null
         ? words.plan()
         : words.plan().withRoom(
@@ -71,7 +76,8 @@ public final class PlayedTiers implements Player.World {
       shared = new SharedMemory("dram", room.totalBytes(), ChunkSource.ofSystem());
       memory = shared;
     }
-    for (SpaceRoom.Part part : room.parts().subList(shares.size(), room.parts().size())) {
+    List<SpaceRoom.Part> parts = room.parts();
+    for (SpaceRoom.Part part : parts.subList(Math.min(shares.size(), parts.size()), parts.size())) {
       shares.put(part.name(), shared.share(part.name(), part.weight(), part.quotaBytes()));
     }
     return requireNonNull(shares.get(room.name()), "share");

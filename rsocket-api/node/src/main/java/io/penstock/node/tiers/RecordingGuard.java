@@ -3,7 +3,6 @@ package io.penstock.node.tiers;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.recording.RecordedEvent;
-import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.recording.Script;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -36,8 +35,9 @@ final class RecordingGuard implements Script {
 
   @Override
   public void add(RecordedEvent event) {
-    script.add(renamed(event));
-    String words = troubleOf(event);
+    RecordedEvent shown = renamed(event);
+    script.add(shown);
+    String words = troubleOf(shown);
     if (words != null) {
       trouble.accept(words);
     }
@@ -47,10 +47,8 @@ final class RecordingGuard implements Script {
     if (standIns.isEmpty()) {
       return event;
     }
-    RecordedEvent named = event;
-    if (event.kind() == Kind.FAILED || event.kind() == Kind.STORE_FAILED) { // an error may name a block
-      named = event.withText(renamed(event.text()));
-    }
+    // Errors and reasons may name a block
+    RecordedEvent named = event.text().isEmpty() ? event : event.withText(renamed(event.text()));
     SpaceId standIn = event.keys().isEmpty() ? null : standIns.get(event.keys().getFirst().space());
     return standIn == null
         ? named

@@ -1,5 +1,7 @@
 package io.penstock.node.tiers;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.CacheSpace;
 import io.penstock.disagg.recording.RecordedRequests;
 import io.penstock.disagg.request.RequestInputs;
@@ -16,14 +18,16 @@ import io.penstock.system.LiveClock;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,19 +43,19 @@ public final class TierRecording implements AutoCloseable {
 
   private final RecordingGuard guard;
   private final Runnable end;
+  private final LongSupplier missed;
   private final @Nullable FlightRecorder flight;
   private final Turns turns;
   private final Recorder recorder;
   private final AtomicInteger tiers = new AtomicInteger();
   private final AtomicInteger ranks = new AtomicInteger();
   private final AtomicBoolean saving = new AtomicBoolean();
-  /// Folders that this process has saved, oldest first. Used by the thread that saves.
-  private final Queue<Path> savedFolders = new ConcurrentLinkedQueue<>();
   private final AtomicLong nextSave = new AtomicLong(Long.MIN_VALUE);
 
-  private TierRecording(Script script, Runnable end, @Nullable FlightRecorder flight) {
+  private TierRecording(Script script, Runnable end, LongSupplier missed, @Nullable FlightRecorder flight) {
     this.flight = flight;
     this.end = end;
+    this.missed = missed;
     this.guard = new RecordingGuard(script, this::wentWrong);
     this.turns = new Turns(LiveClock.process()::nanos, guard);
     this.recorder = new Recorder(turns);
@@ -67,15 +71,20 @@ public final class TierRecording implements AutoCloseable {
   /// @param configuration of the process, as JSON without secrets; empty for none
   public static TierRecording begin(Path folder, RecordingWriter.Options options, String configuration) {
     RecordingWriter writer = RecordingWriter.begin(folder, options, configuration);
-    return new TierRecording(writer, writer::close, null);
+    return new TierRecording(writer, writer::close, writer::missed, null);
   }
 
   /// Begins to keep what happened last, see [#save].
   ///
   /// @param folder that gets a folder for each recording that is saved
   public static TierRecording last(Path folder, FlightRecorder.Options options, String configuration) {
+    try {
+      Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     FlightRecorder recorder = FlightRecorder.begin(folder, options, configuration);
-    return new TierRecording(recorder, recorder::close, recorder);
+    return new TierRecording(recorder, recorder::close, () -> 0, recorder);
   }
 
   /// Records the signals of flows into this recording.
@@ -119,6 +128,11 @@ public final class TierRecording implements AutoCloseable {
     }
   }
 
+  /// Events that were left out so far, as the disk did not keep up.
+  public long missed() {
+    return missed.getAsLong();
+  }
+
   /// Whether [#save] writes what happened last.
   public boolean isLast() {
     return flight != null;
@@ -141,11 +155,14 @@ public final class TierRecording implements AutoCloseable {
     }
   }
 
-  /// Keeps the newest recordings beside `saved`.
-  private Path kept(Path saved) throws IOException {
-    savedFolders.add(saved);
-    while (savedFolders.size() > MOST_SAVED) {
-      Folders.delete(savedFolders.remove());
+  /// Keeps the newest recordings beside `saved`, whichever process wrote them: their names have the time.
+  private static Path kept(Path saved) throws IOException {
+    List<Path> all;
+    try (Stream<Path> inside = Files.list(requireNonNull(saved.getParent()))) {
+      all = inside.filter(each -> each.getFileName().toString().startsWith("recording-")).sorted().toList();
+    }
+    for (Path old : all.subList(0, Math.max(0, all.size() - MOST_SAVED))) {
+      Folders.delete(old);
     }
     return saved;
   }

@@ -2,6 +2,7 @@ package io.penstock.node.tiers;
 
 import static java.util.Objects.requireNonNull;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.node.setting.Capacity;
@@ -22,18 +23,21 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param name of the tier
 /// @param space of its blocks, without its salt
-/// @param standIn salt in the place of the space's own, which is secret; empty for none
+/// @param standIn salt in the place of the space's own, which is secret; absent for none
 /// @param dramBlocks 0 for none; `Long.MAX_VALUE` without a bound
 /// @param ssdBlocks blocks of the level on disk; 0 for none
 /// @param stores fastest first
-/// @param preparedBytes of its memory that were there before its first use
+/// @param preparedBytes of its memory that were there before its first use; absent for none
 /// @param room in memory that several spaces share; absent if this tier has its own
 /// @param slots of a stack that was built from levels; absent if they follow from the plan of a node
-record TierWords(String name, Handshake.Space space, @Nullable String standIn, long dramBlocks, long ssdBlocks,
-    StackOptions.Mode mode,
-    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, boolean exact,
-    Rules tiering, Bounds holds, List<Store> stores, long preparedBytes, @Nullable Room room,
-    @Nullable Slots slots) {
+record TierWords(String name, Handshake.Space space,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String standIn,
+    long dramBlocks, long ssdBlocks, StackOptions.Mode mode, EvictionPolicy policy, int reserveBlocks, int windowBlocks,
+    int waiters, int eventsKept, boolean exact,
+    Rules tiering, Bounds holds, List<Store> stores,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long preparedBytes,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Room room,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Slots slots) {
   /// A store under the tier.
   record Store(String name, Medium medium, Durability durability, long capacityBlocks) {}
 
@@ -83,7 +87,8 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
       switch (level) {
         case StackLevel.Host memory -> {
           if (memory.share() != null) {
-            throw new IllegalArgumentException("level " + memory.name() + " must have no share to be recorded (has one)");
+            throw new IllegalArgumentException(
+                "level " + memory.name() + " must have no share to be recorded (has one)");
           }
           hostBlocks = memory.capacityBlocks();
           host = memory.name();
@@ -97,10 +102,10 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
         }
       }
     }
-    return new TierWords(options.name(), Handshake.Space.of(space), "", hostBlocks, diskBlocks, options.mode(),
+    return new TierWords(options.name(), Handshake.Space.of(space), null, hostBlocks, diskBlocks, options.mode(),
         options.policy(), options.ingressBlocks(), options.transferBlocks(), options.maxWaiters(),
         options.eventLogSize(), options.exact(), Rules.of(options.tiering()), Bounds.of(options.holds()),
-        List.copyOf(stores), 0, null,
+        List.copyOf(stores), null, null,
         new Slots(host, options.ingressBlocks(), options.transferBlocks(), options.promotionBlocks(),
             options.bounceBlocks(), options.batchBlocks(), options.verifyReads()));
   }
@@ -138,7 +143,8 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
   static TierWords of(TierPlan plan, List<BlockStore> stores, String standIn, long preparedBytes) {
     int blockBytes = plan.space().layout().blockBytes();
     SpaceRoom room = plan.room();
-    return new TierWords(plan.name(), Handshake.Space.of(plan.space()), standIn,
+    CacheSpace shown = standIn.isEmpty() ? plan.space() : named(plan.space(), standIn);
+    return new TierWords(plan.name(), Handshake.Space.of(shown), standIn.isEmpty() ? null : standIn,
         plan.dram().isOff() ? 0 : plan.dram().inBlocks(blockBytes),
         plan.ssd().isOff() ? 0 : plan.ssd().inBlocks(blockBytes), plan.mode(), plan.policy(), plan.reserveBlocks(),
         plan.windowBlocks(), plan.waiters(), plan.eventsKept(), plan.exact(),
@@ -146,7 +152,7 @@ record TierWords(String name, Handshake.Space space, @Nullable String standIn, l
         stores.stream()
             .map(store -> new Store(store.name(), store.medium(), store.durability(), store.capacityBlocks()))
             .toList(),
-        preparedBytes,
+        preparedBytes == 0 ? null : preparedBytes,
         room == null ? null : new Room(room.name(), room.leastBlocks(), room.totalBytes(), room.parts()),
         null);
   }

@@ -33,6 +33,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -145,6 +147,14 @@ final class RecordedNodeTest {
     assertThat(played.exitCode()).as(played.out() + played.err()).isZero();
     assertThat(kinds(recording)).contains(Kind.EVICTED, Kind.MOVED, Kind.STORE_READ, Kind.LINK);
     assertThatNothingNames(recording, SALT);
+    assertThat(CommandLineRun.of("replay", recording.toString(), "--until", "1ms").out()).contains("stopped before");
+
+    CommandLineRun copied =
+        CommandLineRun.of("recording", "anonymise", recording.toString(), folder.resolve("copy").toString());
+    assertThat(copied.exitCode()).as(copied.out() + copied.err()).isZero();
+    try (RecordingReader copy = RecordingReader.open(folder.resolve("copy"))) {
+      copy.forEachRemaining(event -> assertThat(event.text()).doesNotContain("wide", "tenant", "narrow"));
+    }
   }
 
   private static List<Kind> kinds(Path recording) {
@@ -158,10 +168,11 @@ final class RecordedNodeTest {
   /// The salt, and the id of its space, from which a peer could ask for blocks.
   private static void assertThatNothingNames(Path recording, String salt) throws IOException {
     String id = space("narrow", 4, 1, salt).id().toString();
+    String coded = Base64.getEncoder().encodeToString(HexFormat.of().parseHex(id));
     try (RecordingReader reader = RecordingReader.open(recording)) {
       while (reader.hasNext()) {
         RecordedEvent event = reader.next();
-        assertThat(event.text()).doesNotContain(salt, id);
+        assertThat(event.text()).doesNotContain(salt, id, coded);
         event.keys().forEach(key -> assertThat(key.space().toString()).isNotEqualTo(id));
       }
     }

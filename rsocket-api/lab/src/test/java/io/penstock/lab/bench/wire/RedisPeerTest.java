@@ -80,7 +80,7 @@ final class RedisPeerTest {
       try (RedisPeer peer = new RedisPeer(new InetSocketAddress("127.0.0.1", listening.getLocalPort()), null);
           Load load = peer.load(32 << 10, 4, setting)) {
         assertThat(values).hasSize(32);
-        Load.Done done = load.run(20_000_000);
+        Load.Done done = load.run(200_000_000);
         assertThat(done.units()).isPositive().matches(bytes -> bytes % (4 * (32 << 10)) == 0);
         assertThat(done.latencies().getTotalCount()).isEqualTo(done.units() / (4 * (32 << 10)));
       }
