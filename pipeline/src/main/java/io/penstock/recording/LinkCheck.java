@@ -21,10 +21,11 @@ public final class LinkCheck {
   ///
   /// @param one number of the link in the first recording
   /// @param other its number in the second recording
+  /// @param byAddress whether the ends were found by their addresses, not by their first messages
   /// @param compared messages that both recordings have
   /// @param unseen messages that one of the recordings does not have
   /// @param difference the first one; empty if there is none
-  public record Pair(long one, long other, long compared, long unseen, Optional<String> difference) {}
+  public record Pair(long one, long other, boolean byAddress, long compared, long unseen, Optional<String> difference) {}
 
   /// Compares each link that both recordings have.
   ///
@@ -35,19 +36,19 @@ public final class LinkCheck {
     List<End> unmatched = new ArrayList<>();
     for (End end : ends(one)) {
       there.stream().filter(end::facesByAddress).findFirst()
-          .ifPresentOrElse(found -> pairs.add(pair(end, found, there)), () -> unmatched.add(end));
+          .ifPresentOrElse(found -> pairs.add(pair(end, found, true, there)), () -> unmatched.add(end));
     }
     for (End end : unmatched) {
-      there.stream().filter(end::facesByMessages).findFirst().ifPresent(found -> pairs.add(pair(end, found, there)));
+      there.stream().filter(end::facesByMessages).findFirst().ifPresent(found -> pairs.add(pair(end, found, false, there)));
     }
     return List.copyOf(pairs);
   }
 
-  private static Pair pair(End end, End found, List<End> there) {
+  private static Pair pair(End end, End found, boolean byAddress, List<End> there) {
     there.remove(found);
     Direction out = new Direction("link " + end.number + " to " + found.number, end.sent, found.received);
     Direction in = new Direction("link " + found.number + " to " + end.number, found.sent, end.received);
-    return new Pair(end.number, found.number, out.compared() + in.compared(), out.unseen() + in.unseen(),
+    return new Pair(end.number, found.number, byAddress, out.compared() + in.compared(), out.unseen() + in.unseen(),
         out.difference().or(in::difference));
   }
 

@@ -4,10 +4,15 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.option.LayoutOptions;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.serve.ServeCommand;
 import io.penstock.node.tiers.Endings;
+import io.penstock.node.tiers.TierRecording;
+import io.penstock.wire.report.RecordedConnections;
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
+import io.rsocket.transport.ClientTransport;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
@@ -16,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -86,11 +92,14 @@ public final class PartyCommand implements Callable<Integer> {
     @Option(names = "--concurrency", required = true)
     private int concurrency;
 
+    @Mixin
+    private RecordOptions record = new RecordOptions();
+
     Role(Console console) {
       this.console = console;
     }
 
-    abstract PartyConnection connect(TcpClientOptions node, LoopResources loop, FlowPlan plan);
+    abstract PartyConnection connect(ClientTransport node, FlowPlan plan);
 
     abstract PartyHost host(ControlLine line, PartyConnection connection, TraceKeys keys);
 
@@ -98,7 +107,12 @@ public final class PartyCommand implements Callable<Integer> {
     public Integer call() throws IOException {
       FlowPlan plan = FlowPlan.of(LayoutOptions.space(spec), budgetBytes, concurrency);
       LoopResources loop = LoopResources.create("penstock-party", 1, true);
-      PartyConnection connection = connect(TcpClientOptions.to("127.0.0.1", port), loop, plan);
+      TierRecording recording = record.begin("");
+      if (recording != null) { // however the replay ends this process
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(recording::close));
+      }
+      PartyConnection connection = connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), loop,
+          RecordedConnections.of(ConnectionListener.noop(), recording == null ? null : recording.recorder())), plan);
       ControlLine line = new ControlLine(console.in(), console.out());
       PartyHost host = host(line, connection, new TraceKeys(plan.space().id(), 0));
       line.send(new Message.Ready(0));
@@ -118,8 +132,8 @@ public final class PartyCommand implements Callable<Integer> {
     }
 
     @Override
-    PartyConnection connect(TcpClientOptions node, LoopResources loop, FlowPlan plan) {
-      return Objects.requireNonNull(PartyConnection.decode(TcpTransport.client(node, loop), plan).block());
+    PartyConnection connect(ClientTransport node, FlowPlan plan) {
+      return Objects.requireNonNull(PartyConnection.decode(node, plan).block());
     }
 
     @Override
@@ -136,8 +150,8 @@ public final class PartyCommand implements Callable<Integer> {
     }
 
     @Override
-    PartyConnection connect(TcpClientOptions node, LoopResources loop, FlowPlan plan) {
-      return Objects.requireNonNull(PartyConnection.prefill(TcpTransport.client(node, loop), plan).block());
+    PartyConnection connect(ClientTransport node, FlowPlan plan) {
+      return Objects.requireNonNull(PartyConnection.prefill(node, plan).block());
     }
 
     @Override

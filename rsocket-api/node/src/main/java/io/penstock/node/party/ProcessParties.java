@@ -27,6 +27,7 @@ public final class ProcessParties implements Parties {
 
   private final FlowPlan plan;
   private final Path folder;
+  private final @Nullable Path recordings;
   private final Scheduler timers;
   private final LoopResources loop = LoopResources.create("penstock-observer", 1, true);
   private final List<PartyProcess> processes = new ArrayList<>();
@@ -35,7 +36,8 @@ public final class ProcessParties implements Parties {
   private @Nullable RemoteParty prefill;
   private @Nullable PartyConnection observer;
 
-  private ProcessParties(FlowPlan plan, Path folder, Scheduler timers) {
+  private ProcessParties(FlowPlan plan, Path folder, Scheduler timers, @Nullable Path recordings) {
+    this.recordings = recordings;
     this.plan = plan;
     this.folder = folder;
     this.timers = timers;
@@ -45,15 +47,17 @@ public final class ProcessParties implements Parties {
   ///
   /// @param serve arguments of `penstock serve` beyond those that `plan` says
   /// @param folder where their logs go
-  public static Mono<ProcessParties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers) {
+  /// @param recordings folder in which each of them records into a folder of its name; null for none
+  public static Mono<ProcessParties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers,
+      @Nullable Path recordings) {
     return Mono.defer(() -> {
-      ProcessParties parties = new ProcessParties(plan, folder, timers);
+      ProcessParties parties = new ProcessParties(plan, folder, timers, recordings);
       return parties.start(serve).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
 
   private Mono<ProcessParties> start(List<String> serve) {
-    return begin("node", RoleArguments.node(plan, serve)).flatMap(PartyProcess::firstLine).map(ProcessParties::port)
+    return begin("node", RoleArguments.node(plan, serve, recordings)).flatMap(PartyProcess::firstLine).map(ProcessParties::port)
         .doOnNext(known -> port = known)
         .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))
         .timeout(READY,
@@ -68,7 +72,7 @@ public final class ProcessParties implements Parties {
   }
 
   private Mono<RemoteParty> party(String name, int port) {
-    return begin(name, RoleArguments.party(name, plan, port)).flatMap(process -> {
+    return begin(name, RoleArguments.party(name, plan, port, recordings)).flatMap(process -> {
       Sinks.Empty<Void> ready = Sinks.empty();
       ControlLine line = process.line();
       RemoteParty party = new RemoteParty(name, line);

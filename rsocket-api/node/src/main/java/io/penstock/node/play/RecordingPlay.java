@@ -34,8 +34,9 @@ public final class RecordingPlay {
   /// Several recordings that were played.
   ///
   /// @param sha256 of the runs, in the order of the recordings
-  /// @param equal whether each of them was equal
-  record Whole(String sha256, boolean equal, List<PlayReport> recordings) {}
+  /// @param equal whether each of them was equal, and each link
+  /// @param links between them
+  record Whole(String sha256, boolean equal, PlayedLinks links, List<PlayReport> recordings) {}
 
   /// Several runs of a recording.
   ///
@@ -105,11 +106,17 @@ public final class RecordingPlay {
         console.json(reports.getFirst());
       }
     } else {
+      PlayedLinks links = PlayedLinks.of(recordings);
+      equal &= links.isEqual();
       Whole whole = new Whole(RunDigest.of(reports.stream().map(report -> report.played().sha256()).toList()), equal,
-          reports);
+          links, reports);
       if (json) {
         console.json(whole);
       } else {
+        if (links.links() > 0) {
+          links.differences().forEach(console::print);
+          console.print(links.text());
+        }
         console.print("%s: %s; SHA-256 %s".formatted(Plural.of(reports.size(), "recording"),
             equal ? "all equal to what was recorded" : "DIFFERENT", whole.sha256()));
       }

@@ -46,6 +46,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -153,8 +154,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private long budget;
 
   @Option(names = "--loops", paramLabel = "N",
-      description = "Network loops of the node, among which its connections are divided; for a node in this process"
-          + " (default: 1).")
+      description = "Network loops of the node, among which its connections are divided (default: 1, with"
+          + " --processes half of the cores).")
   private @Nullable Integer loops;
 
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
@@ -180,8 +181,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private final ReportFiles reports = new ReportFiles();
 
   @Option(names = "--record", paramLabel = "FOLDER",
-      description = "Record what happens in the node, to be played by `penstock replay FOLDER`; not with --connect and"
-          + " --processes. " + Folders.MADE)
+      description = "Record what happens in the node, to be played by `penstock replay FOLDER`; not with --connect."
+          + " With --processes, each of them records into a folder of its name there. " + Folders.MADE)
   private @Nullable Path record;
 
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
@@ -337,7 +338,11 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     if (processes) {
       console.say("starting node, decode and prefill");
-      return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
+      List<String> node = new ArrayList<>(TierFlags.arguments(kept));
+      if (loops != null) {
+        node.addAll(List.of("--loops", String.valueOf(loops)));
+      }
+      return ProcessParties.open(plan, node, logs.open(), driver, record).map(parties -> parties);
     }
     TierRecording recording = record == null ? null : TierRecording.begin(record);
     return LoopbackParties
@@ -372,7 +377,7 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   /// Refuses options that would otherwise be ignored without notice.
-  private void requireTogether() {
+  private void requireTogether() throws IOException {
     if (connect != null) {
       tiers.requireNone("with --connect, for the node runs already and has its own");
       TierFlags.requireLeftOut("--scale", scale, "with --connect, for blocks of that node are what moves");
@@ -381,13 +386,14 @@ public final class ReplayCommand implements Callable<Integer> {
       TierFlags.requireLeftOut("--warm", warm ? "set" : null,
           "without --connect, for a new node has no blocks from before");
     }
-    if (connect != null || processes) {
-      TierFlags.requireLeftOut("--record", record, "with --connect and --processes, for only a node here is recorded");
-    }
-    if (connect != null || processes) {
-      TierFlags.requireLeftOut("--loops", loops, "with --connect and --processes, for only a node here has them");
+    if (connect != null) {
+      TierFlags.requireLeftOut("--record", record, "with --connect, for only a node that starts here is recorded");
+      TierFlags.requireLeftOut("--loops", loops, "with --connect, for only a node that starts here has them");
     } else if (loops != null && (loops < 1 || loops > MOST_LOOPS)) {
       throw new IllegalArgumentException("--loops must be in [1, %d] (was %d)".formatted(MOST_LOOPS, loops));
+    }
+    if (processes && record != null) {
+      Folders.requireEmpty("--record", record);
     }
     trace.requireTogether();
     if (!processes) {

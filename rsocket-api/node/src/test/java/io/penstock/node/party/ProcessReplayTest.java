@@ -58,7 +58,7 @@ final class ProcessReplayTest {
   @Tag("proof")
   @Test
   void replay_inThreeProcesses_isAsInOne() {
-    ReplayReport report = replay(ProcessParties.open(PLAN, SERVE, folder, driver), 40);
+    ReplayReport report = replay(ProcessParties.open(PLAN, SERVE, folder, driver, null), 40);
 
     assertThat(report.isClean()).as("%s", report).isTrue();
     assertThat(report.hits()).isEqualTo(modelHits(200, 40));
@@ -73,7 +73,7 @@ final class ProcessReplayTest {
   @Test
   void killOfTheNode_inMidStream_andTheNextRunWorks() {
     killLeavesNothingBehind("node");
-    assertThat(replay(ProcessParties.open(PLAN, SERVE, folder, driver), 20).isClean()).isTrue();
+    assertThat(replay(ProcessParties.open(PLAN, SERVE, folder, driver, null), 20).isClean()).isTrue();
   }
 
   @Test
@@ -88,7 +88,7 @@ final class ProcessReplayTest {
   }
 
   private void killLeavesNothingBehind(String victim) {
-    ProcessParties parties = ProcessParties.open(PLAN, SERVE, folder, driver).block(LIMIT);
+    ProcessParties parties = ProcessParties.open(PLAN, SERVE, folder, driver, null).block(LIMIT);
     try {
       AtomicInteger delivered = new AtomicInteger();
       Throwable failure = catchThrowable(

@@ -55,7 +55,7 @@ final class StackReplay {
   /// @param logs folder for what they say
   ReplayReport inThreeProcesses(TraceSource trace, Path logs) {
     return run(trace,
-        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver).map(parties -> parties));
+        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver, null).map(parties -> parties));
   }
 
   private interface Opening {
