@@ -25,7 +25,8 @@ public final class LinkCheck {
   /// @param compared messages that both recordings have
   /// @param unseen messages that one of the recordings does not have
   /// @param difference the first one; empty if there is none
-  public record Pair(long one, long other, boolean byAddress, long compared, long unseen, Optional<String> difference) {}
+  public record Pair(long one, long other, boolean byAddress, long compared, long unseen,
+      Optional<String> difference) {}
 
   /// Compares each link that both recordings have.
   ///
@@ -39,7 +40,8 @@ public final class LinkCheck {
           .ifPresentOrElse(found -> pairs.add(pair(end, found, true, there)), () -> unmatched.add(end));
     }
     for (End end : unmatched) {
-      there.stream().filter(end::facesByMessages).findFirst().ifPresent(found -> pairs.add(pair(end, found, false, there)));
+      there.stream().filter(end::facesByMessages).findFirst()
+          .ifPresent(found -> pairs.add(pair(end, found, false, there)));
     }
     return List.copyOf(pairs);
   }

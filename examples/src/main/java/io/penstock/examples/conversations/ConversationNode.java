@@ -204,7 +204,8 @@ final class ConversationNode implements AutoCloseable {
 
   /// Slots and bytes that are still lent; 0 after [#close()].
   long leaked() {
-    return built.stack().arena().claimedSlots() + loaded.claimedSlots() + computed.claimedSlots() + generated.claimedSlots()
+    return built.stack().arena().claimedSlots() + loaded.claimedSlots() + computed.claimedSlots()
+        + generated.claimedSlots()
         + budget.inUseBytes();
   }
 

@@ -65,7 +65,8 @@ final class Reader {
   }
 
   private Mono<Void> read(RemoteLease lease, BlockScope scope, Stage<LayerSlice, LayerSlice> pace, Mono<Long> until) {
-    return lease.slices(scope).transform(recorded).limitRate(Shape.READ_AHEAD_SLICES).transform(pace).doOnNext(this::take)
+    return lease.slices(scope).transform(recorded).limitRate(Shape.READ_AHEAD_SLICES).transform(pace)
+        .doOnNext(this::take)
         .takeUntilOther(until).then(lease.drained());
   }
 

@@ -2,9 +2,9 @@ package io.penstock.examples.disaggregated.node;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStore;
-import io.penstock.disagg.request.RequestInputs;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.disagg.request.RequestInputs;
 import io.penstock.examples.disaggregated.rank.Shard;
 import io.penstock.node.tiers.BuiltTiers;
 import io.penstock.node.tiers.TierRecording;

@@ -57,7 +57,8 @@ public final class ProcessParties implements Parties {
   }
 
   private Mono<ProcessParties> start(List<String> serve) {
-    return begin("node", RoleArguments.node(plan, serve, recordings)).flatMap(PartyProcess::firstLine).map(ProcessParties::port)
+    return begin("node", RoleArguments.node(plan, serve, recordings)).flatMap(PartyProcess::firstLine)
+        .map(ProcessParties::port)
         .doOnNext(known -> port = known)
         .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))
         .timeout(READY,
