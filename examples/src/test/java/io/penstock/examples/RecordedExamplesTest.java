@@ -10,6 +10,7 @@ import io.penstock.storage.recording.RecordingReader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -112,6 +113,7 @@ final class RecordedExamplesTest {
   }
 
   /// Each process records into a folder of its own.
+  @Tag("proof")
   @Test
   void disaggregated_inProcesses_isPlayedTogether() {
     Path all = folder.resolve("all");

@@ -23,6 +23,7 @@ import io.penstock.examples.disaggregated.tensors.SafetensorsFolder;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
@@ -260,6 +261,10 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     Setup setup = setup();
     if (serve != null) {
       return serve(serve, setup);
+    }
+    Path recorded = record.folder();
+    if (!inProcess && recorded != null) {
+      Folders.requireEmpty("--record", recorded);
     }
     OutputFile image = svg == null ? null : OutputFile.of("--svg", svg);
     DisaggregatedReport report = report(setup);

@@ -34,11 +34,6 @@ final class RecordedPartiesTest {
   }
 
   @Test
-  void fourProcesses_withOneLoop_playEqual() {
-    playsEqual(1, 5);
-  }
-
-  @Test
   void fourProcesses_withTwoLoops_playEqual() {
     playsEqual(2, 5);
   }
