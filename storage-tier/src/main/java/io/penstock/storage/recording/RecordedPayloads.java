@@ -118,13 +118,20 @@ final class RecordedPayloads implements Payloads, AutoCloseable {
 
   @Override
   public void close() {
+    IOException failure = null;
     for (FileChannel file : files.values()) {
       try {
         file.close();
       } catch (IOException e) {
-        throw new UncheckedIOException(e);
+        if (failure != null) {
+          e.addSuppressed(failure);
+        }
+        failure = e;
       }
     }
     files.clear();
+    if (failure != null) {
+      throw new UncheckedIOException(failure);
+    }
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.storage.recording;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.recording.Payloads;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordingFormatException;
@@ -22,6 +24,7 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
   private final ArrayDeque<RecordedEvent> events = new ArrayDeque<>();
   private final RecordedPayloads payloads = new RecordedPayloads();
   private @Nullable SegmentWindow file;
+  private Page.@Nullable Finder finder;
   private @Nullable Path path;
   private long at;
   private long next;
@@ -81,9 +84,10 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
         reading = JournalFiles.chronicleWindow(stored);
         path = stored.path();
         file = reading;
+        finder = new Page.Finder(reading);
         at = reading.start();
       }
-      Page page = Page.find(reading, at);
+      Page page = requireNonNull(finder, "finder").next(at);
       if (page == null) {
         reading.close();
         file = null;
@@ -96,7 +100,9 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
 
   private void take(Page page) {
     at = page.end();
-    if (page.first() != next) {
+    if (page.first() < next) {
+      throw new RecordingFormatException("first event of a page", ">= " + next, page.first());
+    } else if (page.first() > next) {
       events.add(RecordedEvent.gap(page.first() - next));
     }
     events.addAll(page.events());
@@ -123,14 +129,10 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
 
   @Override
   public void close() {
-    payloads.close();
-    if (pages != null) {
-      pages.close();
-    }
     SegmentWindow open = file;
-    if (open != null) {
-      open.close();
-      file = null;
+    file = null;
+    try (payloads; pages; open) {
+      events.clear();
     }
   }
 }
