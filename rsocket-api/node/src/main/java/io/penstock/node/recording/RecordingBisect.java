@@ -38,7 +38,10 @@ final class RecordingBisect {
   /// Where the played tiers first differ from the recording.
   Optional<Found> equal() {
     return Recordings.read(place, reader -> {
-      Player.Outcome outcome = new Player(reader, world, reader.payloads()).play();
+      Player.Outcome outcome;
+      try (Player player = new Player(reader, world, reader.payloads())) {
+        outcome = player.play();
+      }
       played.accept(outcome.events());
       Difference difference = outcome.difference();
       return difference == null

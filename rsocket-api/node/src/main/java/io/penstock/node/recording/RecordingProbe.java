@@ -70,11 +70,12 @@ final class RecordingProbe implements Bisection.Probe {
     }
 
     Playing play(RecordingReader reader) {
-      Player made = new Player(reader, world, reader.payloads(), this);
-      player = made;
-      difference = made.play().difference();
-      if (!stopped) {
-        stats = made.stats();
+      try (Player made = new Player(reader, world, reader.payloads(), this)) {
+        player = made;
+        difference = made.play().difference();
+        if (!stopped) {
+          stats = made.stats();
+        }
       }
       return this;
     }
