@@ -31,12 +31,16 @@ public final class RecordingPlay {
   private final Console console;
   private final boolean json;
 
+  /// Several recordings whose calls were given to changed tiers.
+  record Changed(List<ChangeReport> recordings) {}
+
   /// Several recordings that were played.
   ///
   /// @param sha256 of the runs, in the order of the recordings
   /// @param equal whether each of them was equal, and each link
   /// @param links between them
-  record Whole(String sha256, boolean equal, PlayedLinks links, List<PlayReport> recordings) {}
+  /// @param recordings a [PlayReport] each; a [Repeated] each if they were played several times
+  record Whole(String sha256, boolean equal, PlayedLinks links, List<?> recordings) {}
 
   /// Several runs of a recording.
   ///
@@ -86,6 +90,7 @@ public final class RecordingPlay {
   private int play(List<Path> recordings, PlayPlan plan) {
     boolean equal = true;
     List<PlayReport> reports = new ArrayList<>();
+    List<Object> documents = new ArrayList<>();
     for (Path recording : recordings) {
       List<String> runs = new ArrayList<>();
       PlayReport report = null;
@@ -95,21 +100,22 @@ public final class RecordingPlay {
         equal &= report.isEqual() && runs.getFirst().equals(runs.getLast());
       }
       reports.add(requireNonNull(report));
-      if (plan.times() > 1 && json) {
-        console.json(new Repeated(report.isEqual() && Set.copyOf(runs).size() == 1, runs, report));
-      } else if (!json) {
+      documents.add(plan.times() == 1
+          ? report
+          : new Repeated(report.isEqual() && Set.copyOf(runs).size() == 1, runs, report));
+      if (!json) {
         show(report, runs);
       }
     }
     if (recordings.size() == 1) {
-      if (json && plan.times() == 1) {
-        console.json(reports.getFirst());
+      if (json) {
+        console.json(documents.getFirst());
       }
     } else {
       PlayedLinks links = PlayedLinks.of(recordings);
       equal &= links.isEqual();
-      Whole whole = new Whole(RunDigest.of(reports.stream().map(report -> report.played().sha256()).toList()), equal,
-          links, reports);
+      Whole whole = new Whole(RunDigest.ofRuns(reports.stream().map(report -> report.played().sha256()).toList()), equal,
+          links, documents);
       if (json) {
         console.json(whole);
       } else {
@@ -212,13 +218,16 @@ public final class RecordingPlay {
   }
 
   private int change(List<Path> recordings, TierChange change) {
+    List<ChangeReport> reports = new ArrayList<>();
     for (Path recording : recordings) {
       ChangeReport report = ChangedRun.compare(recording, change);
-      if (json) {
-        console.json(report);
-      } else {
+      reports.add(report);
+      if (!json) {
         console.print(report.text());
       }
+    }
+    if (json) {
+      console.json(reports.size() == 1 ? reports.getFirst() : new Changed(reports));
     }
     return ExitCode.OK;
   }

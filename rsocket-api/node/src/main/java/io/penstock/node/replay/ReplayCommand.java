@@ -198,23 +198,13 @@ public final class ReplayCommand implements Callable<Integer> {
 
   /// Plays recordings of other kinds than of tiers, which have no options.
   ///
-  /// @return the exit code; empty if the first is a recording of tiers
+  /// @return the exit code; empty if they are recordings of tiers
   private OptionalInt playOthers(List<Path> recordings) {
-    int worst = ExitCode.OK;
-    for (int i = 0; i < recordings.size(); i++) {
-      OptionalInt code = RecordingPlayer.playOther(recordings.get(i), console, json);
-      if (code.isEmpty()) {
-        if (i > 0) {
-          throw new IllegalArgumentException("recordings must be of one kind (was %s, and %s)".formatted(
-              recordings.getFirst(), recordings.get(i)));
-        }
-        return code;
-      }
+    if (!recordings.isEmpty() && RecordingPlayer.of(recordings.getFirst()) != null) {
       play.requireNone();
       Flag.requireLeftOut("--speed", speed == 0 ? null : speed, "with a recording of this kind");
-      worst = Math.max(worst, code.getAsInt());
     }
-    return recordings.isEmpty() ? OptionalInt.empty() : OptionalInt.of(worst);
+    return RecordingPlayer.playOthers(recordings, console, json);
   }
 
   @Override
