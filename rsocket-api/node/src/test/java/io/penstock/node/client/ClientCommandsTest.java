@@ -434,7 +434,7 @@ final class ClientCommandsTest {
     assertThat(again.exitCode()).as("a folder that has a recording").isNotZero();
     assertThat(again.err()).contains("recording");
     assertThat(alone.exitCode()).isEqualTo(2);
-    assertThat(alone.err()).contains("--record-size must come with --record (was alone)");
+    assertThat(alone.err()).contains("--record-size must be left out without --record (was 1GiB)");
   }
 
   private CommandLineRun run(String... arguments) {
