@@ -116,7 +116,8 @@ public final class PlayedRequests implements RecordedMachine.Played {
 
     @Override
     public Worker createWorker() {
-      throw new UnsupportedOperationException("a played connector must use the clock and timers of its scheduler alone (asked for a worker)");
+      throw new UnsupportedOperationException(
+          "a played connector must use the clock and timers of its scheduler alone (asked for a worker)");
     }
   }
 }

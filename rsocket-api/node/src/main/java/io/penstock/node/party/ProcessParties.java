@@ -58,7 +58,8 @@ public final class ProcessParties implements Parties {
   }
 
   private Mono<ProcessParties> start(List<String> serve) {
-    return begin("node", RoleArguments.node(plan, serve, record.arguments("node", true))).flatMap(PartyProcess::firstLine)
+    return begin("node", RoleArguments.node(plan, serve, record.arguments("node", true)))
+        .flatMap(PartyProcess::firstLine)
         .map(ProcessParties::port)
         .doOnNext(known -> port = known)
         .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))

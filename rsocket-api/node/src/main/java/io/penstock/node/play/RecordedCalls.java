@@ -6,13 +6,13 @@ import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.Player.PlayedStoreSpec;
-import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.recording.RecordedEvent;
+import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierEvent;
-import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.TierInputs;
 import java.time.Duration;
@@ -182,7 +182,8 @@ final class RecordedCalls {
     Later<Long> given = new Later<>();
     readLeases.put(begin.flow(), given);
     holds(begin).lease(begin.keys(), new LeaseTerms(Duration.ofNanos(begin.number(1)), begin.number(2) == 1,
-        begin.number(3) == 1, begin.number(4) == 1)).subscribe(lease -> given.set(lease.id()), error -> figures.refused());
+        begin.number(3) == 1, begin.number(4) == 1))
+        .subscribe(lease -> given.set(lease.id()), error -> figures.refused());
   }
 
   private void shut(int number) {

@@ -120,8 +120,9 @@ public final class RecordingPlay {
     } else {
       PlayedLinks links = PlayedLinks.of(recordings);
       equal &= links.isEqual();
-      Whole whole = new Whole(RunDigest.ofRuns(reports.stream().map(report -> report.played().sha256()).toList()), equal,
-          links, documents);
+      Whole whole =
+          new Whole(RunDigest.ofRuns(reports.stream().map(report -> report.played().sha256()).toList()), equal,
+              links, documents);
       document = whole;
       if (links.links() > 0) {
         links.differences().forEach(this::print);

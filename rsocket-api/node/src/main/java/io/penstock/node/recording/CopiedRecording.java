@@ -94,7 +94,8 @@ record CopiedRecording(String file, long events, long of, long bytes, long paylo
   private static void keep(RecordingWriter writer, RecordedEvent event, MemorySegment bytes) {
     for (long kept = 0; kept < bytes.byteSize();) {
       awaitRoom(writer);
-      kept += writer.keep(new Payload(event.keys().getFirst(), event.number(0), event.number(1) + kept, event.number(3) == 1),
+      kept += writer.keep(
+          new Payload(event.keys().getFirst(), event.number(0), event.number(1) + kept, event.number(3) == 1),
           bytes.asSlice(kept));
     }
   }

@@ -2,7 +2,9 @@ package io.penstock.node.tiers;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.RecordingState;
@@ -10,7 +12,24 @@ import org.jspecify.annotations.Nullable;
 
 /// The events of this JVM, as its own flight recorder has them: pauses, locks and files beside what happened last.
 final class JvmEvents {
+  /// Variable that names the signal with which a JVM stops threads to sample them; SIGUSR2 if it is not set.
+  static final String SIGNAL = "_JAVA_SR_SIGNUM";
+  private static final List<String> SAMPLES = List.of("jdk.ExecutionSample#enabled", "jdk.NativeMethodSample#enabled");
+
   private JvmEvents() {}
+
+  /// Whether JFR may send SIGUSR2 to this process, so that it says nothing about its operator.
+  static boolean sendSignals() {
+    return System.getenv(SIGNAL) == null && running().anyMatch(recording -> SAMPLES.stream()
+        .anyMatch(sample -> "true".equals(recording.getSettings().get(sample))));
+  }
+
+  private static Stream<Recording> running() {
+    return FlightRecorder.isAvailable() && FlightRecorder.isInitialized() // asking for it would begin it
+        ? FlightRecorder.getFlightRecorder().getRecordings().stream()
+            .filter(recording -> recording.getState() == RecordingState.RUNNING)
+        : Stream.empty();
+  }
 
   /// The file for the events beside the recording `saved`.
   static Path beside(Path saved) {
@@ -21,11 +40,7 @@ final class JvmEvents {
   ///
   /// @return the file; null if JFR records nothing
   static @Nullable Path dumpBeside(Path saved) throws IOException {
-    if (!FlightRecorder.isAvailable() || !FlightRecorder.isInitialized()) { // asking for it would begin it
-      return null;
-    }
-    Optional<Recording> running = FlightRecorder.getFlightRecorder().getRecordings().stream()
-        .filter(recording -> recording.getState() == RecordingState.RUNNING).findFirst();
+    Optional<Recording> running = running().findFirst();
     if (running.isEmpty()) {
       return null;
     }

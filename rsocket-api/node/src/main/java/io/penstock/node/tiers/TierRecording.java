@@ -151,7 +151,14 @@ public final class TierRecording implements AutoCloseable {
       return;
     }
     try {
-      ProcessSignal.on("USR2", () -> save("SIGUSR2"));
+      ProcessSignal.on("USR2", () -> {
+        if (JvmEvents.sendSignals()) {
+          LOG.warn("SIGUSR2 was ignored: JFR stops threads with this signal to sample them; start the JVM with"
+              + " {}=50 in its environment", JvmEvents.SIGNAL);
+        } else {
+          save("SIGUSR2");
+        }
+      });
     } catch (ReflectiveOperationException | IllegalArgumentException e) {
       LOG.warn("what happened last is written when something goes wrong alone: this platform has no SIGUSR2 for it"
           + " ({})", e.toString());
@@ -184,7 +191,8 @@ public final class TierRecording implements AutoCloseable {
   private static Path kept(Path saved) throws IOException {
     List<Path> all;
     try (Stream<Path> inside = Files.list(requireNonNull(saved.getParent()))) {
-      all = inside.filter(each -> each.getFileName().toString().startsWith("recording-") && Files.isDirectory(each)).sorted()
+      all = inside.filter(each -> each.getFileName().toString().startsWith("recording-") && Files.isDirectory(each))
+          .sorted()
           .toList();
     }
     for (Path old : all.subList(0, Math.max(0, all.size() - MOST_SAVED))) {

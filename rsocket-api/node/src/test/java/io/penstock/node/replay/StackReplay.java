@@ -56,7 +56,8 @@ final class StackReplay {
   /// @param logs folder for what they say
   ReplayReport inThreeProcesses(TraceSource trace, Path logs) {
     return run(trace,
-        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver, new RecordOptions()).map(parties -> parties));
+        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver, new RecordOptions())
+            .map(parties -> parties));
   }
 
   private interface Opening {
