@@ -97,7 +97,8 @@ final class RecordedPayloads implements Payloads, AutoCloseable {
     }
   }
 
-  private void read(Path file, long from, ByteBuffer to) {
+  /// Fills `to` with the bytes of `file` from `from` on.
+  void read(Path file, long from, ByteBuffer to) {
     try {
       FileChannel open = files.get(file);
       if (open == null) {

@@ -8,6 +8,7 @@ import io.penstock.recording.RecordingFormatException;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.engine.file.JournalFiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -23,11 +24,17 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
   private final RecordingFile.@Nullable Pages pages;
   private final ArrayDeque<RecordedEvent> events = new ArrayDeque<>();
   private final RecordedPayloads payloads = new RecordedPayloads();
+  /// Payloads whose events are among [#events].
+  private final ArrayDeque<Kept> kept = new ArrayDeque<>();
+  private @Nullable Kept last;
   private @Nullable SegmentWindow file;
   private Page.@Nullable Finder finder;
   private @Nullable Path path;
   private long at;
   private long next;
+
+  /// A payload in a file.
+  private record Kept(Page.Payload payload, Path file) {}
 
   private RecordingReader(List<JournalFiles.Stored> files, RecordingFile.@Nullable Pages pages) {
     this.files = files.iterator();
@@ -108,7 +115,10 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
     events.addAll(page.events());
     Path from = path;
     if (from != null) {
-      page.payloads().forEach(payload -> payloads.add(payload, from));
+      for (Page.Payload payload : page.payloads()) {
+        payloads.add(payload, from);
+        kept.add(new Kept(payload, from));
+      }
     }
     next = page.first() + page.events().size();
   }
@@ -124,7 +134,22 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
     if (!hasNext()) {
       throw new NoSuchElementException("recording has no more events");
     }
-    return events.remove();
+    RecordedEvent event = events.remove();
+    last = event.kind() == RecordedEvent.Kind.PAYLOAD ? kept.poll() : null;
+    return event;
+  }
+
+  /// The bytes that follow the event of a payload, which [#next] has just returned.
+  ///
+  /// @throws IllegalStateException if that event is none of a payload
+  public ByteBuffer payloadBytes() {
+    Kept payload = last;
+    if (payload == null) {
+      throw new IllegalStateException("event must be a payload of a folder (was another)");
+    }
+    ByteBuffer bytes = ByteBuffer.allocateDirect(payload.payload().bytes());
+    payloads.read(payload.file(), payload.payload().offset(), bytes);
+    return bytes.flip();
   }
 
   @Override

@@ -123,6 +123,6 @@ final class ChangedRun {
         stat -> stat.levels().forEach(level -> hits.merge(level.name(), level.hits(), Long::sum)));
     return new TierFigures(hits, stats.values().stream().mapToLong(TierStat::misses).sum(),
         stats.values().stream().mapToLong(TierStat::evicted).sum(), times.moved(), times.diskBytes(), times.slowest(),
-        0, 0);
+        times.unanswered(), times.refused());
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.node.recording;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.play.Salt;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.recording.Difference;
