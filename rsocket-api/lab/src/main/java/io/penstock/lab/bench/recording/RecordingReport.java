@@ -53,7 +53,8 @@ record RecordingReport(String penstock, int blockBytes, long bytes, int rounds, 
         mode.events() == 0 ? "" : mode.events(), mode.missed() == 0 ? "" : mode.missed()));
     return table + String.format(Locale.ROOT, "%nblocks of %d KiB, %.0f MiB a turn; medians of %d rounds by turns%n",
         blockBytes >> 10, bytes / MIB, rounds)
-        + modes.stream().filter(mode -> mode.mostLost() > 0).map(Mode::verdict).collect(Collectors.joining("; ", "", "\n"));
+        + modes.stream().filter(mode -> mode.mostLost() > 0).map(Mode::verdict)
+            .collect(Collectors.joining("; ", "", "\n"));
   }
 
   private static String rate(double bytes) {
