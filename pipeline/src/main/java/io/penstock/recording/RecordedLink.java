@@ -7,7 +7,8 @@ import io.penstock.recording.RecordedEvent.Kind;
 /// Records what happens on one link: its messages in each direction, its named flows, and its end.
 ///
 /// The two ends of a link number the messages of a direction alike, from 1, as long as each records all of them. So the
-/// recordings of two nodes can be put together: a message was sent before it was received ([LinkCheck]).
+/// recordings of two nodes can be put together: a message was sent before it was received, see
+/// [io.penstock.recording.check.LinkCheck].
 ///
 /// Not safe for use by several threads at a time: a link has one event loop, which knows the order of its messages.
 public final class RecordedLink {

@@ -19,7 +19,7 @@ import reactor.util.context.Context;
 /// |---|---|
 /// | shape | passes on what its source sends; a `Mono` stays a `Mono` |
 /// | records | each subscription, demand, element, cancel and end, with the time of the recording's clock |
-/// | backpressure | that of the reader; prefetch 0. A recording that waits for its disk withholds demand while it is full |
+/// | backpressure | that of the reader; prefetch 0. A full recording that waits for its disk withholds demand |
 /// | holds | nothing: an element is described while it passes ([ElementType]); its bytes are not read |
 /// | threads | any; an event is added under a lock that is held for a moment, and never waits for a disk |
 /// | cancel | recorded when it has returned: one element of another thread may follow in the recording |

@@ -28,7 +28,8 @@ import reactor.core.Disposables;
 ///
 /// [#add] never waits: it encodes an event into native memory. If the disk does not keep up, events are left out, and a
 /// *gap* shows how many: a recording is played up to its first gap. With [WhenFull#WAIT] demand and new calls of
-/// tiers and flows are withheld instead; messages of links never wait. The newest files are kept, up to the bytes and the age that the options allow.
+/// tiers and flows are withheld instead; messages of links never wait. The newest files are kept, up to the bytes and
+/// the age that the options allow.
 public final class RecordingWriter implements Script, AutoCloseable {
   /// File that makes a folder a recording.
   static final String MARK = "recording";

@@ -1,9 +1,9 @@
 package io.penstock.examples.incidents.script;
 
-import io.penstock.recording.Bisection;
 import io.penstock.recording.Difference;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.check.Bisection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

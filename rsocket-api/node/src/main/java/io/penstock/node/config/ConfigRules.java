@@ -138,14 +138,14 @@ final class ConfigRules {
         ignored.setting().key(), ignored.word(), ignored.other().key(), config.was(ignored.setting()))));
   }
 
-  /// Whether the setting is given; one that says that nothing is recorded is not.
+  /// Whether the setting asks for something: one that states its default, as a printed configuration does, is not.
   private boolean records(Setting<?> setting) {
     if (setting.equals(RecordSettings.FOLDER)) {
       return config.get(RecordSettings.FOLDER).isPresent();
     } else if (setting.equals(RecordSettings.LAST)) {
       return config.get(RecordSettings.LAST).isPresent();
     }
-    return config.states(setting);
+    return config.states(setting) && !config.get(setting).equals(setting.type().parse().apply(setting.initial()));
   }
 
   private void folder() {

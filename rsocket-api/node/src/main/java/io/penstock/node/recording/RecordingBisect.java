@@ -1,10 +1,10 @@
 package io.penstock.node.recording;
 
-import io.penstock.recording.Bisection;
 import io.penstock.recording.Difference;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.check.Bisection;
 import io.penstock.recording.check.Rule;
 import java.nio.file.Path;
 import java.util.ArrayDeque;

@@ -13,8 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The report of `penstock replay RECORDING` as one page: the outcome, and waterfalls of the slowest requests and of the
-/// first ones. It loads nothing and runs no script.
+/// The report of `penstock replay RECORDING` as one page: the outcome, and waterfalls of the slowest requests and of
+/// the first ones. It loads nothing and runs no script.
 public final class RecordingPage {
   private static final int SLOWEST = 5;
   private static final int FIRST = 3;

@@ -1,5 +1,6 @@
-package io.penstock.recording;
+package io.penstock.recording.check;
 
+import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import java.util.ArrayList;
 import java.util.Iterator;
