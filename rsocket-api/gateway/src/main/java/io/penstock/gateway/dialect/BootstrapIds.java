@@ -1,20 +1,27 @@
 package io.penstock.gateway.dialect;
 
 import java.net.URI;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import tools.jackson.databind.JsonNode;
 
 /// The engine ids of prefill instances by data-parallel rank, as their bootstrap servers tell them. Known ids are kept
 /// until a leg fails: a prefill that restarted has other ids. Concurrent questions to one server are one question.
 final class BootstrapIds {
+  /// The longest wait for a bootstrap server, which answers from memory.
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+
   private final EngineClient client;
+  private final Scheduler timer;
   private final Map<URI, Mono<TreeMap<Integer, String>>> known = new ConcurrentHashMap<>();
 
-  BootstrapIds(EngineClient client) {
+  BootstrapIds(EngineClient client, Scheduler timer) {
     this.client = client;
+    this.timer = timer;
   }
 
   /// The ids by rank, or a [RequestFailure] with status 503 while the server does not know them.
@@ -28,8 +35,10 @@ final class BootstrapIds {
   }
 
   private Mono<TreeMap<Integer, String>> question(URI bootstrap) {
-    return client.get(URI.create(bootstrap + "/query")).map(answer -> ids(bootstrap, answer))
-        .onErrorMap(failure -> !(failure instanceof RequestFailure), failure -> unknown(bootstrap, failure.getMessage()))
+    return client.get(URI.create(bootstrap + "/query"))
+        .timeout(LIMIT, Mono.error(() -> unknown(bootstrap, "it did not answer within " + LIMIT.toMillis() + " ms")), timer)
+        .map(answer -> ids(bootstrap, answer))
+        .onErrorMap(failure -> !(failure instanceof RequestFailure), failure -> unknown(bootstrap, String.valueOf(failure.getMessage())))
         .cache();
   }
 

@@ -28,7 +28,7 @@ public final class Dialects implements Dialect {
     dialects.put(DialectName.SINGLE, new SingleDialect(legs, ids));
     dialects.put(DialectName.NIXL_PULL, new SplitDialect(new NixlPullDialect(legs, ids), true));
     dialects.put(DialectName.MOONCAKE,
-        new SplitDialect(new MooncakeDialect(legs, ids, new BootstrapIds(client), timer), true));
+        new SplitDialect(new MooncakeDialect(legs, ids, new BootstrapIds(client, timer), timer), true));
     dialects.put(DialectName.NIXL_PUSH, new SplitDialect(new NixlPushDialect(legs, ids, timer), true));
     dialects.put(DialectName.LAYERWISE,
         new SplitDialect(new LayerwiseDialect(legs, ids, metaserver, metaserverUrl, timer), false));

@@ -47,6 +47,7 @@ public record EngineRequest(String path, ObjectNode body, String id, Map<String,
   /// The number of prompts: a list of texts or of token lists counts its entries, anything else is one prompt.
   int prompts() {
     JsonNode prompt = body.path("prompt");
-    return !isChat() && prompt.isArray() && !prompt.isEmpty() && !prompt.get(0).isNumber() ? prompt.size() : 1;
+    boolean list = !isChat() && prompt.isArray() && !prompt.isEmpty() && !prompt.path(0).isNumber();
+    return list ? prompt.size() : 1;
   }
 }

@@ -16,6 +16,8 @@ public final class LegFailure extends RuntimeException {
 
   private static final int CLIENT_ERROR = 400;
   private static final int SERVER_ERROR = 500;
+  private static final int BAD_GATEWAY = 502;
+  private static final int UNAVAILABLE = 503;
   private static final long serialVersionUID = 1;
 
   private final Leg.Role role;
@@ -87,8 +89,8 @@ public final class LegFailure extends RuntimeException {
   /// The status for the client: the engine's own when the client's request was at fault, 503 when the engine said so,
   /// otherwise 502.
   public int clientStatus() {
-    boolean own = status >= CLIENT_ERROR && status < SERVER_ERROR || status == 503;
-    return own ? status : 502;
+    boolean own = (status >= CLIENT_ERROR && status < SERVER_ERROR) || status == UNAVAILABLE;
+    return own ? status : BAD_GATEWAY;
   }
 
   /// Whether another attempt may succeed unchanged: never after a status of 400 to 499.

@@ -2,8 +2,10 @@ package io.penstock.gateway.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.penstock.gateway.engines.Answers;
 import io.penstock.gateway.engines.EngineServer;
+import io.penstock.gateway.engines.ScriptedEngine;
 import io.penstock.gateway.engines.Tree;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.ByteBufFlux;
@@ -87,6 +90,33 @@ class DialectAnswerTest {
     }
   }
 
+  /// A client that goes while prefill computes: both engines are told, whether or not decode has its leg yet.
+  @ParameterizedTest
+  @EnumSource(DialectName.class)
+  void aClientThatGoesFreesBothEngines(DialectName name) {
+    AtomicReference<Rig> rig = new AtomicReference<>();
+    DisposableServer gateway = metaserver(rig);
+    try (Sockets sockets = Sockets.start(name, http, rig)) {
+      ScriptedEngine prefill = rig.get().prefill.paced(Mono.never());
+      ScriptedEngine decode = rig.get().decode;
+      Disposable client = rig.get()
+          .dialects(new HttpEngineClient(http), URI.create("http://127.0.0.1:" + gateway.port() + Metaserver.PATH),
+              new Random(1), Schedulers.parallel())
+          .answer(Rig.request(TEXT, "{\"prompt\":\"a b\",\"stream\":true}"), sockets.pair()).subscribe();
+      prefill.running(1).block(LIMIT);
+      if (name != DialectName.NIXL_PULL && name != DialectName.NIXL_PUSH) {
+        decode.running(1).block(LIMIT);
+      }
+      client.dispose();
+      Mono.when(prefill.running(0), decode.running() == 0 ? Mono.empty() : decode.running(0)).block(LIMIT);
+      assertThat(rig.get().network.waiting()).isZero();
+      assertThat(rig.get().network.held()).isZero();
+      assertThat(rig.get().metaserver.children()).isZero();
+    } finally {
+      gateway.disposeNow();
+    }
+  }
+
   private static void answersAsTheModelDoes(Dialects dialects, EnginePair pair, Form form, boolean stream) {
     ObjectNode body = (ObjectNode) Tree.read(form.body().replace('\'', '"'));
     boolean chat = form.path().equals(CHAT);
@@ -136,7 +166,7 @@ class DialectAnswerTest {
 
     private static Mono<Integer> post(HttpClient http, URI uri, ObjectNode report) {
       return http.post().uri(uri)
-          .send(ByteBufFlux.fromString(Mono.just(Tree.text(report)), StandardCharsets.UTF_8, io.netty.buffer.ByteBufAllocator.DEFAULT))
+          .send(ByteBufFlux.fromString(Mono.just(Tree.text(report)), StandardCharsets.UTF_8, ByteBufAllocator.DEFAULT))
           .response().map(response -> response.status().code());
     }
 

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Each rule of each engine, broken on purpose between the dialect and the engine: the engine refuses, the client is
@@ -151,6 +153,24 @@ class DialectRulesTest {
     assertThat(failure).hasMessageContaining("http://prefill:8998 are unknown: it answered 503");
     assertThat(rig.prefill.calls()).isEmpty();
     late.register();
+    assertThat(answer.collectList().block(LIMIT)).hasSize(3);
+  }
+
+  @Test
+  void aBootstrapServerThatDoesNotAnswerIsUnknownToo() {
+    VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    DirectClient client = new DirectClient();
+    Rig rig = Rig.direct(DialectName.MOONCAKE, client);
+    client.latency(Mono::never);
+    Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), time);
+    List<Throwable> failures = new ArrayList<>();
+    Flux<AnswerEvent> answer = dialects.answer(Rig.request("/v1/completions", BODY), rig.pair());
+    answer.subscribe(event -> {}, failures::add);
+    answer.subscribe(event -> {}, failures::add);
+    time.advanceTimeBy(LIMIT);
+    assertThat(failures).hasSize(2).allSatisfy(failure -> assertThat(failure).isInstanceOf(RequestFailure.class)
+        .hasMessageContaining("it did not answer within 2000 ms"));
+    client.latency(Mono::empty);
     assertThat(answer.collectList().block(LIMIT)).hasSize(3);
   }
 

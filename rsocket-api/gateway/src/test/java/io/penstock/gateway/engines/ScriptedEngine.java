@@ -1,17 +1,22 @@
 package io.penstock.gateway.engines;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import tools.jackson.databind.node.ObjectNode;
 
 /// An engine that follows a script. A request whose client goes is aborted, as in vLLM.
 public abstract class ScriptedEngine {
+  private static final Duration BUSY = Duration.ofSeconds(1);
+
   private final List<Call> calls = new CopyOnWriteArrayList<>();
   private final List<String> refusals = new CopyOnWriteArrayList<>();
   private final AtomicInteger running = new AtomicInteger();
+  private final Sinks.Many<Integer> changes = Sinks.many().replay().latest();
   private volatile Mono<Void> pace = Mono.empty();
 
   /// What decides when the next thing happens: completes before a prompt is computed, and before each token.
@@ -33,6 +38,11 @@ public abstract class ScriptedEngine {
   /// Requests that run.
   public final int running() {
     return running.get();
+  }
+
+  /// Completes when so many requests run.
+  public final Mono<Void> running(int number) {
+    return changes.asFlux().filter(now -> now == number).next().then();
   }
 
   /// Answers a request.
@@ -105,10 +115,10 @@ public abstract class ScriptedEngine {
 
   private Runnable begun() {
     AtomicBoolean ended = new AtomicBoolean();
-    running.incrementAndGet();
+    changes.emitNext(running.incrementAndGet(), Sinks.EmitFailureHandler.busyLooping(BUSY));
     return () -> {
       if (ended.compareAndSet(false, true)) {
-        running.decrementAndGet();
+        changes.emitNext(running.decrementAndGet(), Sinks.EmitFailureHandler.busyLooping(BUSY));
       }
     };
   }
