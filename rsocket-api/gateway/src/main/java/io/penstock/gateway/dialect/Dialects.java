@@ -26,12 +26,12 @@ public final class Dialects implements Dialect {
     Legs legs = new Legs(client);
     LegIds ids = new LegIds(random);
     dialects.put(DialectName.SINGLE, new SingleDialect(legs, ids));
-    dialects.put(DialectName.NIXL_PULL, new SplitDialect(new NixlPullDialect(legs, ids), true));
+    dialects.put(DialectName.NIXL_PULL, new SplitDialect(new NixlPullDialect(legs, ids), pair -> true));
     dialects.put(DialectName.MOONCAKE,
-        new SplitDialect(new MooncakeDialect(legs, ids, new BootstrapIds(client, timer), timer), true));
-    dialects.put(DialectName.NIXL_PUSH, new SplitDialect(new NixlPushDialect(legs, ids, timer), true));
+        new SplitDialect(new MooncakeDialect(legs, ids, new BootstrapIds(client, timer), timer), pair -> true));
+    dialects.put(DialectName.NIXL_PUSH, new SplitDialect(new NixlPushDialect(legs, ids, timer), pair -> true));
     dialects.put(DialectName.LAYERWISE,
-        new SplitDialect(new LayerwiseDialect(legs, ids, metaserver, metaserverUrl, timer), false));
+        new SplitDialect(new LayerwiseDialect(legs, ids, metaserver, metaserverUrl, timer), pair -> !LayerwiseDialect.readsBatches(pair)));
     dialects.put(DialectName.SGLANG, new SglangDialect(legs, ids, client, random, timer));
   }
 

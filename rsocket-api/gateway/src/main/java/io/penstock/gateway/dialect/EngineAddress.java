@@ -21,9 +21,11 @@ public record EngineAddress(URI url, Map<String, String> settings) {
   static final String KV_PORT = "kv-port";
   static final String TP_SIZE = "tp-size";
   static final String PP_SIZE = "pp-size";
+  static final String PROMPT_LIST = "prompt-list";
+  static final String BATCH = "batch";
   private static final Set<String> NUMBERS = Set.of(BOOTSTRAP_PORT, KV_PORT, TP_SIZE, PP_SIZE);
   private static final Set<String> NAMES = new TreeSet<>(
-      Set.of(DIALECT, BOOTSTRAP_HOST, BOOTSTRAP_PORT, ENGINE_ID, KV_HOST, KV_PORT, TP_SIZE, PP_SIZE));
+      Set.of(DIALECT, BOOTSTRAP_HOST, BOOTSTRAP_PORT, ENGINE_ID, KV_HOST, KV_PORT, TP_SIZE, PP_SIZE, PROMPT_LIST));
   private static final int MAX_PORT = 65_535;
 
   public EngineAddress {
@@ -87,6 +89,9 @@ public record EngineAddress(URI url, Map<String, String> settings) {
     }
     if (NUMBERS.contains(name) && !(value.matches("[0-9]{1,5}") && isNumber(Integer.parseInt(value)))) {
       throw new IllegalArgumentException(name + " must be a number from 1 to " + MAX_PORT + " (was " + value + ")");
+    }
+    if (name.equals(PROMPT_LIST) && !Set.of("split", BATCH).contains(value)) {
+      throw new IllegalArgumentException(PROMPT_LIST + " must be split or batch (was " + value + ")");
     }
     if (name.equals(DIALECT)) {
       DialectName.of(value);

@@ -9,7 +9,11 @@ import reactor.core.scheduler.Scheduler;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Decode first. It reserves blocks and reports them to the [Metaserver]; then the prefill leg is sent with the report
-/// as its transfer parameters, and prefill writes each layer as it is computed. A list of prompts has one prefill.
+/// as its transfer parameters, and prefill writes each layer as it is computed.
+///
+/// A list of prompts has one prefill where prefill reads the parameters of each child from `batch_kv_transfer_params`.
+/// `MooncakeLayerwiseConnector` does not at the commit below: it would write all prompts into the blocks of the first.
+/// So the setting `prompt-list=batch` of a prefill must ask for it, and a list is split otherwise.
 ///
 /// A decode engine does not read how its report was answered, so the failure of a prefill ends the decode leg here.
 ///
@@ -59,6 +63,10 @@ final class LayerwiseDialect implements Dialect {
       ObjectNode body = PrefillBody.of(request, transfer).put("min_tokens", 1);
       return legs.prefill(legs.leg(Leg.Role.PREFILL, engine, request, id, body));
     });
+  }
+
+  static boolean readsBatches(EnginePair pair) {
+    return pair.requirePrefill().setting(EngineAddress.PROMPT_LIST).filter(EngineAddress.BATCH::equals).isPresent();
   }
 
   static List<String> children(EngineRequest request, String id) {

@@ -3,6 +3,7 @@ package io.penstock.gateway.dialect;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
 import reactor.core.publisher.Flux;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -22,10 +23,10 @@ final class SplitDialect implements Dialect {
   private static final int PREFETCH = 4;
 
   private final Dialect each;
-  private final boolean splitsPrompts;
+  private final Predicate<EnginePair> splitsPrompts;
 
-  /// @param splitsPrompts whether a list of prompts is split, too
-  SplitDialect(Dialect each, boolean splitsPrompts) {
+  /// @param splitsPrompts whether the engines of a pair need a list of prompts split, too
+  SplitDialect(Dialect each, Predicate<EnginePair> splitsPrompts) {
     this.each = each;
     this.splitsPrompts = splitsPrompts;
   }
@@ -34,7 +35,7 @@ final class SplitDialect implements Dialect {
   public Flux<AnswerEvent> answer(EngineRequest request, EnginePair pair) {
     return Flux.defer(() -> {
       int choices = choices(request);
-      int prompts = splitsPrompts ? request.prompts() : 1;
+      int prompts = splitsPrompts.test(pair) ? request.prompts() : 1;
       if (choices == 1 && prompts == 1) {
         return each.answer(request, pair);
       }

@@ -3,6 +3,9 @@ package io.penstock.gateway.dialect;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.penstock.gateway.engines.Answers;
+import io.penstock.gateway.engines.LayerwiseDecode;
+import io.penstock.gateway.engines.LayerwisePrefill;
 import io.penstock.gateway.engines.MooncakePrefill;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +29,9 @@ import tools.jackson.databind.node.ObjectNode;
 /// told by which leg, and no engine is left waiting.
 class DialectRulesTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final String LIST = "{\"prompt\":[\"a\",\"b\"],\"max_tokens\":2}";
+  private static final EnginePair BATCHING =
+      EnginePair.of(EngineAddress.parse(Rig.PREFILL + "#prompt-list=batch"), EngineAddress.parse(Rig.DECODE));
   private static final String BODY = "{\"prompt\":\"a b c\",\"max_tokens\":3,\"stream\":true}";
 
   /// A rule that is broken in one leg.
@@ -117,12 +123,34 @@ class DialectRulesTest {
   void aListOfPromptsNeedsTheReportOfEachChild() {
     DirectClient client = new DirectClient();
     Rig rig = Rig.direct(DialectName.LAYERWISE, client);
+    ((LayerwisePrefill) rig.prefill).readingBatches();
     client.tampering(leg -> leg.role() != Leg.Role.PREFILL ? leg
         : changed(leg, body -> ((ObjectNode) body.path("kv_transfer_params")).remove("batch_kv_transfer_params")));
     Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
     LegFailure failure = catchThrowableOfType(LegFailure.class,
-        () -> dialects.answer(Rig.request("/v1/completions", "{\"prompt\":[\"a\",\"b\"]}"), rig.pair()).blockLast(LIMIT));
+        () -> dialects.answer(Rig.request("/v1/completions", LIST), BATCHING).blockLast(LIMIT));
     assertThat(failure.body()).contains("transfer parameters of cmpl-r1-").contains("are missing");
+  }
+
+  /// A list is split unless the prefill's settings say that it reads the parameters of each child.
+  @Test
+  void aListOfPromptsHasOnePrefillWhereItReadsBatches() {
+    DirectClient client = new DirectClient();
+    Rig rig = Rig.direct(DialectName.LAYERWISE, client);
+    Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
+    EngineRequest request = Rig.request("/v1/completions", LIST);
+    List<String> expected = Answers.expected(Json.tree(LIST), false);
+    assertThat(Collected.of(dialects.answer(request, rig.pair()).collectList().block(LIMIT)).choices())
+        .isEqualTo(expected);
+    assertThat(rig.prefill.calls()).hasSize(2);
+    LegFailure failure = catchThrowableOfType(LegFailure.class, () -> dialects.answer(request, BATCHING).blockLast(LIMIT));
+    assertThat(failure.body()).contains("all children would be written into the blocks of the first");
+    ((LayerwisePrefill) rig.prefill).readingBatches();
+    assertThat(Collected.of(dialects.answer(request, BATCHING).collectList().block(LIMIT)).choices())
+        .isEqualTo(expected);
+    assertThat(rig.prefill.calls()).hasSize(4);
+    assertThat(rig.prefill.refusals()).hasSize(1);
+    assertThat(((LayerwiseDecode) rig.decode).answers()).containsExactly(200, 200, 502, 502, 200, 200);
   }
 
   /// A prefill that ends by a stop word has cancelled its transfer; decode would wait for ever.

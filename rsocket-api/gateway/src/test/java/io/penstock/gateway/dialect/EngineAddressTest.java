@@ -23,6 +23,7 @@ class EngineAddressTest {
     refuses("ftp://a", "engine must be an http or https URL with a host (was ftp://a)");
     refuses("http:///v1", "engine must be an http or https URL with a host");
     refuses("http://a#port=1", "setting of an engine must be one of [bootstrap-host, bootstrap-port,");
+    refuses("http://a#prompt-list=all", "prompt-list must be split or batch (was all)");
     refuses("http://a#kv-port=0", "kv-port must be a number from 1 to 65535 (was 0)");
     refuses("http://a#kv-port=x", "kv-port must be a number from 1 to 65535 (was x)");
     refuses("http://a#dialect=tcp",

@@ -8,9 +8,16 @@ import tools.jackson.databind.JsonNode;
 /// must come second, with what decode reported for each child.
 public final class LayerwisePrefill extends ScriptedEngine {
   private final KvNetwork network;
+  private volatile boolean readsBatches;
 
   public LayerwisePrefill(KvNetwork network) {
     this.network = network;
+  }
+
+  /// Makes it read `batch_kv_transfer_params`, as the connector `sfa_pd_rd2h` does.
+  public LayerwisePrefill readingBatches() {
+    readsBatches = true;
+    return this;
   }
 
   @Override
@@ -18,6 +25,7 @@ public final class LayerwisePrefill extends ScriptedEngine {
     ask.requirePrefillOnly();
     Refusal.unless(ask.choices() == 1, "n of a prefill must be 1");
     List<String> children = LayerwiseDecode.children(ask);
+    Refusal.unless(readsBatches || children.size() == 1, "all children would be written into the blocks of the first");
     JsonNode transfer = ask.transfer();
     for (String child : children) {
       JsonNode own = children.size() == 1 ? transfer : transfer.path("batch_kv_transfer_params").path(child);
