@@ -14,6 +14,7 @@ import tools.jackson.databind.JsonNode;
 final class BootstrapIds {
   /// The longest wait for a bootstrap server, which answers from memory.
   private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final String SILENT = "it did not answer within " + LIMIT.toMillis() + " ms";
 
   private final EngineClient client;
   private final Scheduler timer;
@@ -36,9 +37,10 @@ final class BootstrapIds {
 
   private Mono<TreeMap<Integer, String>> question(URI bootstrap) {
     return client.get(URI.create(bootstrap + "/query"))
-        .timeout(LIMIT, Mono.error(() -> unknown(bootstrap, "it did not answer within " + LIMIT.toMillis() + " ms")), timer)
+        .timeout(LIMIT, Mono.error(() -> unknown(bootstrap, SILENT)), timer)
         .map(answer -> ids(bootstrap, answer))
-        .onErrorMap(failure -> !(failure instanceof RequestFailure), failure -> unknown(bootstrap, String.valueOf(failure.getMessage())))
+        .onErrorMap(failure -> !(failure instanceof RequestFailure),
+            failure -> unknown(bootstrap, String.valueOf(failure.getMessage())))
         .cache();
   }
 
@@ -58,6 +60,7 @@ final class BootstrapIds {
   }
 
   private static RequestFailure unknown(URI bootstrap, String why) {
-    return new RequestFailure(503, "engine ids of the prefill with bootstrap server " + bootstrap + " are unknown: " + why);
+    return new RequestFailure(503,
+        "engine ids of the prefill with bootstrap server " + bootstrap + " are unknown: " + why);
   }
 }

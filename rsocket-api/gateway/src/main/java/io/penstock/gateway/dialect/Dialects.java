@@ -31,7 +31,8 @@ public final class Dialects implements Dialect {
         new SplitDialect(new MooncakeDialect(legs, ids, new BootstrapIds(client, timer), timer), pair -> true));
     dialects.put(DialectName.NIXL_PUSH, new SplitDialect(new NixlPushDialect(legs, ids, timer), pair -> true));
     dialects.put(DialectName.LAYERWISE,
-        new SplitDialect(new LayerwiseDialect(legs, ids, metaserver, metaserverUrl, timer), pair -> !LayerwiseDialect.readsBatches(pair)));
+        new SplitDialect(new LayerwiseDialect(legs, ids, metaserver, metaserverUrl, timer),
+            pair -> !LayerwiseDialect.readsBatches(pair)));
     dialects.put(DialectName.SGLANG, new SglangDialect(legs, ids, client, random, timer));
   }
 

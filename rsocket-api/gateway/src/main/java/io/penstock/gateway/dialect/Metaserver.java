@@ -11,8 +11,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Where decode engines of the layer-wise dialect report that their blocks are reserved (`POST /v1/metaserver`). Each
-/// report names a child of a request: `chatcmpl-{id}`, or `cmpl-{id}-{n}` for prompt n of a list. When all children of a
-/// request have reported, its prefill is sent, once; each report is answered when that prefill ended.
+/// report names a child of a request: `chatcmpl-{id}`, or `cmpl-{id}-{n}` for prompt n of a list. When all children of
+/// a request have reported, its prefill is sent, once; each report is answered when that prefill ended.
 ///
 /// A report does not own the prefill: an engine that hangs up, or that reports a second time, changes nothing. The
 /// request owns it. Ids are forgotten with their request, and hold 128 random bits, so a stranger cannot report.

@@ -47,7 +47,8 @@ final class MooncakeDialect implements Dialect {
         + prefill.number(EngineAddress.BOOTSTRAP_PORT, BOOTSTRAP_PORT));
   }
 
-  private Flux<AnswerEvent> both(EngineRequest request, EnginePair pair, URI bootstrap, TreeMap<Integer, String> known) {
+  private Flux<AnswerEvent> both(EngineRequest request, EnginePair pair, URI bootstrap,
+      TreeMap<Integer, String> known) {
     List<Integer> ranks = new ArrayList<>(known.keySet());
     int rank = ranks.get(Math.floorMod(turn.getAndIncrement(), ranks.size()));
     String id = ids.next(request);

@@ -18,7 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 /// request sends its legs one after the other, which the engines allow, because either side may come first. Learned
 /// coordinates are forgotten when a leg fails.
 ///
-/// Source: vLLM, `docs/design/nixl_kv_push_connector.md`, `disagg_proxy_pushconnector_demo.py`, `nixl/push_scheduler.py`.
+/// Source: vLLM, `docs/design/nixl_kv_push_connector.md`, `disagg_proxy_pushconnector_demo.py`,
+/// `nixl/push_scheduler.py`.
 final class NixlPushDialect implements Dialect {
   private static final String TRANSFER = "kv_transfer_params";
   private static final List<String> REQUIRED = List.of("remote_engine_id", "remote_host", "remote_port", "tp_size");

@@ -56,9 +56,10 @@ final class SglangDialect implements Dialect {
 
   /// Asks both engines to abort. An engine that cannot be asked has lost the connections of the legs anyway.
   private Mono<Void> abort(EnginePair pair, String id) {
+    ObjectNode message = Json.object().put("rid", id).put("abort_all", false);
     return Flux.just(pair.requirePrefill(), pair.decode())
-        .flatMap(engine -> client.post(engine.at("/abort_request"), Json.object().put("rid", id).put("abort_all", false))
-            .timeout(TwoLegs.PATIENCE, timer).onErrorComplete(), 2, 1)
+        .flatMap(engine -> client.post(engine.at("/abort_request"), message).timeout(TwoLegs.PATIENCE, timer)
+            .onErrorComplete(), 2, 1)
         .then();
   }
 

@@ -9,11 +9,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Asks a dialect once for each choice, and for each prompt of a list where one transfer carries one prompt. vLLM gives
-/// all children of a request the same transfer parameters: with a list, decode would read the blocks of the first prompt
-/// for all of them; with `n` choices, prefill would free the blocks after the first reader.
+/// all children of a request the same transfer parameters: with a list, decode would read the blocks of the first
+/// prompt for all of them; with `n` choices, prefill would free the blocks after the first reader.
 ///
-/// Choices keep the numbers that one engine would give them (prompt times n plus choice), seeds go up by one from choice
-/// to choice as in vLLM, and usage counts a prompt once.
+/// Choices keep the numbers that one engine would give them (prompt times n plus choice), seeds go up by one from
+/// choice to choice as in vLLM, and usage counts a prompt once.
 final class SplitDialect implements Dialect {
   /// The largest number of parts of one request.
   static final int MAX_PARTS = 1024;

@@ -20,8 +20,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 import tools.jackson.databind.JsonNode;
 
 /// Random orders of what happens, in virtual time: legs and tokens take random times, one leg may fail in one of five
-/// ways, and the client may go. Whatever happens, an answer is the model's or is no answer, a failure names the leg that
-/// failed, and no engine is left running or waiting.
+/// ways, and the client may go. Whatever happens, an answer is the model's or is no answer, a failure names the leg
+/// that failed, and no engine is left running or waiting.
 class DialectRaceTest {
   private static final int SEEDS = 170;
   /// Spreads the first numbers of neighbouring seeds.
@@ -88,7 +88,8 @@ class DialectRaceTest {
       rig.prefill.paced(Mono.defer(this::pause));
       rig.decode.paced(Mono.defer(this::pause));
       AtomicInteger legs = new AtomicInteger();
-      client.faults(leg -> leg.role() == faulty && legs.getAndIncrement() == faultyLeg ? wrong() : DirectClient.Fault.NONE);
+      client.faults(leg -> leg.role() == faulty && legs.getAndIncrement() == faultyLeg ? wrong()
+          : DirectClient.Fault.NONE);
       String asked = stream
           ? body.replace("}", ",\"stream\":true,\"stream_options\":{\"include_usage\":true}}") : body;
       Disposable running = rig.dialects(client, Rig.METASERVER, random, time)
@@ -169,8 +170,8 @@ class DialectRaceTest {
 
     @Override
     public String toString() {
-      return rig.name.word() + " " + body + (stream ? " streamed" : "") + ", " + faulty.word() + " leg " + faultyLeg + " "
-          + fault + ", cancelled after " + cancelled;
+      return rig.name.word() + " " + body + (stream ? " streamed" : "") + ", " + faulty.word() + " leg " + faultyLeg
+          + " " + fault + ", cancelled after " + cancelled;
     }
   }
 }

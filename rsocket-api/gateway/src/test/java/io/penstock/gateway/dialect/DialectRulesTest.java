@@ -87,7 +87,8 @@ class DialectRulesTest {
     all.add(without(DialectName.LAYERWISE, Leg.Role.PREFILL, "remote_block_ids", "blocks"));
     all.add(transfer(DialectName.LAYERWISE, Leg.Role.PREFILL, "unknown engine", t -> t.put("remote_engine_id", "x"),
         "engine is unknown"));
-    all.add(header(DialectName.LAYERWISE, Leg.Role.PREFILL, "another id", h -> h.put(Legs.REQUEST_ID, "z"), "cmpl-z-0"));
+    all.add(header(DialectName.LAYERWISE, Leg.Role.PREFILL, "another id", h -> h.put(Legs.REQUEST_ID, "z"),
+        "cmpl-z-0"));
     all.add(anonymous(DialectName.LAYERWISE, Leg.Role.DECODE));
     for (Leg.Role role : List.of(Leg.Role.PREFILL, Leg.Role.DECODE)) {
       all.add(body(DialectName.SGLANG, role, "no room", b -> b.remove("bootstrap_room"), "without bootstrap room id"));
@@ -143,7 +144,8 @@ class DialectRulesTest {
     assertThat(Collected.of(dialects.answer(request, rig.pair()).collectList().block(LIMIT)).choices())
         .isEqualTo(expected);
     assertThat(rig.prefill.calls()).hasSize(2);
-    LegFailure failure = catchThrowableOfType(LegFailure.class, () -> dialects.answer(request, BATCHING).blockLast(LIMIT));
+    LegFailure failure = catchThrowableOfType(LegFailure.class,
+        () -> dialects.answer(request, BATCHING).blockLast(LIMIT));
     assertThat(failure.body()).contains("all children would be written into the blocks of the first");
     ((LayerwisePrefill) rig.prefill).readingBatches();
     assertThat(Collected.of(dialects.answer(request, BATCHING).collectList().block(LIMIT)).choices())
@@ -323,7 +325,8 @@ class DialectRulesTest {
   }
 
   private static Broken anonymous(DialectName dialect, Leg.Role role) {
-    return header(dialect, role, "no request id", headers -> headers.remove(Legs.REQUEST_ID), "X-Request-Id is missing");
+    return header(dialect, role, "no request id", headers -> headers.remove(Legs.REQUEST_ID),
+        "X-Request-Id is missing");
   }
 
   private static Broken header(DialectName dialect, Leg.Role role, String what, Consumer<Map<String, String>> change,

@@ -4,6 +4,8 @@ import io.penstock.gateway.engines.Call;
 import io.penstock.gateway.engines.Reply;
 import io.penstock.gateway.engines.ScriptedEngine;
 import io.penstock.gateway.engines.Tree;
+import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
@@ -55,8 +57,9 @@ final class DirectClient implements EngineClient {
 
   @Override
   public Mono<JsonNode> get(URI uri) {
-    return other("GET", uri, Tree.object()).flatMap(reply -> reply.status() == 200
-        ? reply.parts().single().map(Tree::read) : Mono.error(new IllegalStateException("it answered " + reply.status())));
+    return other("GET", uri, Tree.object())
+        .flatMap(reply -> reply.status() == 200 ? reply.parts().single().map(Tree::read)
+            : Mono.error(new IllegalStateException("it answered " + reply.status())));
   }
 
   @Override
@@ -76,7 +79,7 @@ final class DirectClient implements EngineClient {
       Fault fault = faults.apply(leg);
       if (fault == Fault.UNREACHABLE) {
         return Mono.defer(latency).thenMany(
-            Flux.error(LegFailure.unreachable(leg, new java.net.ConnectException("Connection refused"))));
+            Flux.error(LegFailure.unreachable(leg, new ConnectException("Connection refused"))));
       }
       Flux<String> answer = Mono.defer(latency).then(Mono.defer(() -> engines.get(leg.engine().url().toString())
           .handle(new Call("POST", leg.path(), leg.headers(), Tree.read(Json.text(leg.body()))))))
@@ -91,10 +94,10 @@ final class DirectClient implements EngineClient {
       case NONE, UNREACHABLE -> answer;
       case REFUSED -> Mono.defer(latency).thenMany(Flux.error(LegFailure.refused(leg, 500, "{}")));
       case GONE -> Flux.merge(answer.thenMany(Flux.<String>never()).takeUntilOther(Mono.defer(latency)),
-          Mono.defer(latency).then(Mono.<String>error(LegFailure.gone(leg, new java.io.IOException("reset")))));
+          Mono.defer(latency).then(Mono.<String>error(LegFailure.gone(leg, new IOException("reset")))));
       case HANGS -> answer.filter(part -> false).concatWith(Flux.never());
       case BREAKS -> Flux.concat(answer.take(2),
-          Flux.error(LegFailure.broken(leg, "broke off", new java.io.IOException("reset"))));
+          Flux.error(LegFailure.broken(leg, "broke off", new IOException("reset"))));
     };
   }
 

@@ -49,7 +49,7 @@ class HttpEngineClientTest {
         .post("/reset", (request, response) -> response
             .sendString(Flux.just("data: {\"a\":1}\n\n").concatWith(Flux.error(new IllegalStateException("reset")))))
         .post("/gone", (request, response) -> {
-          response.withConnection(connection -> connection.channel().close());
+          response.withConnection(connection -> connection.dispose());
           return Mono.never();
         })
         .post("/long", (request, response) -> response.sendString(Flux.just("data: ")

@@ -2,7 +2,9 @@ package io.penstock.gateway.engines;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
@@ -21,7 +23,7 @@ public final class Answers {
 
   /// What a client must get for a body, whichever engines answer: the choices with index, text and reason.
   public static List<String> expected(JsonNode body, boolean chat) {
-    Ask ask = Ask.of(new Call("POST", "", java.util.Map.of(), body), chat);
+    Ask ask = Ask.of(new Call("POST", "", Map.of(), body), chat);
     List<String> all = new ArrayList<>();
     ObjectNode whole = new Answers(ask, Model::cached).whole();
     whole.path("choices").forEach(choice -> all.add(choice.path("index").asInt() + ":"
@@ -32,7 +34,7 @@ public final class Answers {
 
   /// The usage a client must get.
   public static JsonNode expectedUsage(JsonNode body, boolean chat) {
-    return new Answers(Ask.of(new Call("POST", "", java.util.Map.of(), body), chat), Model::cached).usage();
+    return new Answers(Ask.of(new Call("POST", "", Map.of(), body), chat), Model::cached).usage();
   }
 
   ObjectNode whole() {
@@ -84,7 +86,7 @@ public final class Answers {
     return Model.tokens(ask.prompts().get(index / ask.choices()), seed, ask.most());
   }
 
-  private ObjectNode chunk(int index, String text, @org.jspecify.annotations.Nullable String reason) {
+  private ObjectNode chunk(int index, String text, @Nullable String reason) {
     ObjectNode chunk = head(true);
     ObjectNode choice = chunk.putArray("choices").addObject().put("index", index);
     if (ask.chat()) {

@@ -2,6 +2,7 @@ package io.penstock.gateway.engines;
 
 import java.net.URI;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
@@ -16,7 +17,7 @@ public final class LayerwiseDecode extends ScriptedEngine {
 
   private final KvNetwork network;
   private final BiFunction<URI, ObjectNode, Mono<Integer>> poster;
-  private final List<Integer> answers = new java.util.concurrent.CopyOnWriteArrayList<>();
+  private final List<Integer> answers = new CopyOnWriteArrayList<>();
 
   /// @param poster posts a report and emits the status of its answer
   public LayerwiseDecode(KvNetwork network, BiFunction<URI, ObjectNode, Mono<Integer>> poster) {

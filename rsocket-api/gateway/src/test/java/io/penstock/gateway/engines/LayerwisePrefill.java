@@ -4,8 +4,8 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
-/// The prefill side of vllm-ascend's `MooncakeLayerwiseConnector`: it writes into blocks that decode has reserved, so it
-/// must come second, with what decode reported for each child.
+/// The prefill side of vllm-ascend's `MooncakeLayerwiseConnector`: it writes into blocks that decode has reserved, so
+/// it must come second, with what decode reported for each child.
 public final class LayerwisePrefill extends ScriptedEngine {
   private final KvNetwork network;
   private volatile boolean readsBatches;

@@ -19,7 +19,7 @@ public final class Model {
       return List.of(all.toString().strip());
     }
     JsonNode prompt = body.path("prompt");
-    if (!prompt.isArray() || !prompt.isEmpty() && prompt.get(0).isNumber()) {
+    if (!prompt.isArray() || (!prompt.isEmpty() && prompt.get(0).isNumber())) {
       return List.of(words(prompt));
     }
     List<String> prompts = new ArrayList<>();

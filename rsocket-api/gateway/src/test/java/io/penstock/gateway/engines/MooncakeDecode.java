@@ -24,7 +24,8 @@ public final class MooncakeDecode extends ScriptedEngine {
     JsonNode transfer = ask.transfer();
     Refusal.unless(transfer.path("do_remote_prefill").asBoolean(false), "do_remote_prefill of a decode must be true");
     for (String name : List.of("remote_engine_id", "remote_bootstrap_addr", "transfer_id")) {
-      Refusal.unless(!transfer.path(name).asString("").isEmpty(), "Got invalid KVTransferParams: " + name + " is missing");
+      Refusal.unless(!transfer.path(name).asString("").isEmpty(),
+          "Got invalid KVTransferParams: " + name + " is missing");
     }
     Refusal.unless(transfer.path("remote_bootstrap_addr").asString().equals(bootstrap.get()),
         "no bootstrap server at " + transfer.path("remote_bootstrap_addr").asString());

@@ -33,7 +33,8 @@ public final class NixlPullPrefill extends ScriptedEngine {
   static void requireSide(Ask ask) {
     JsonNode transfer = ask.transfer();
     Refusal.unless(transfer.path("do_remote_decode").asBoolean(false), "do_remote_decode of a prefill must be true");
-    Refusal.unless(!transfer.path("do_remote_prefill").asBoolean(false), "do_remote_prefill of a prefill must be false");
+    Refusal.unless(!transfer.path("do_remote_prefill").asBoolean(false),
+        "do_remote_prefill of a prefill must be false");
     for (String name : List.of("remote_engine_id", "remote_block_ids", "remote_host", "remote_port")) {
       Refusal.unless(!transfer.hasNonNull(name), name + " of a prefill must be null");
     }

@@ -19,8 +19,8 @@ final class Refusal extends RuntimeException {
 
   Reply reply() {
     var body = Tree.object();
-    body.putObject("error").put("message", getMessage()).put("type", status < 500 ? "BadRequestError" : "InternalServerError")
-        .put("code", status);
+    String type = status < 500 ? "BadRequestError" : "InternalServerError";
+    body.putObject("error").put("message", getMessage()).put("type", type).put("code", status);
     return Reply.json(status, body);
   }
 }

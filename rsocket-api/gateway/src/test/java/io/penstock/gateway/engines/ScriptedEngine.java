@@ -101,7 +101,7 @@ public abstract class ScriptedEngine {
 
   private Mono<Reply> route(Call call) {
     boolean chat = call.path().equals("/v1/chat/completions");
-    if (!call.method().equals("POST") || !chat && !call.path().equals("/v1/completions")) {
+    if (!call.method().equals("POST") || (!chat && !call.path().equals("/v1/completions"))) {
       return other(call);
     }
     calls.add(call);

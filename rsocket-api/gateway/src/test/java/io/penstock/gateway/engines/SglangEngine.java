@@ -41,7 +41,8 @@ public final class SglangEngine extends ScriptedEngine {
     JsonNode room = body.path("bootstrap_room");
     Refusal.unless(room.isIntegralNumber() && room.canConvertToLong() && room.asLong() >= 0,
         "bootstrap_room must be from 0 to 2^63-1 (was " + room + ")");
-    Refusal.unless(body.path("bootstrap_host").asString("").equals(host) && body.path("bootstrap_port").asInt(0) == port,
+    Refusal.unless(
+        body.path("bootstrap_host").asString("").equals(host) && body.path("bootstrap_port").asInt(0) == port,
         "no bootstrap server at " + body.path("bootstrap_host") + ":" + body.path("bootstrap_port"));
     String rid = body.path("rid").asString("");
     Refusal.unless(!rid.isEmpty() && live.keySet().stream().noneMatch(other -> other.startsWith(rid)),
@@ -50,7 +51,8 @@ public final class SglangEngine extends ScriptedEngine {
     Refusal.unless(own.stream().allMatch(rooms::add), "room is in use");
     live.put(rid, own);
     Mono<Reply> reply = prefill ? compute(ask, own) : decode(ask, own);
-    return reply.map(whole -> new Reply(whole.status(), whole.type(), whole.parts().doOnComplete(() -> live.remove(rid))))
+    return reply
+        .map(all -> new Reply(all.status(), all.type(), all.parts().doOnComplete(() -> live.remove(rid))))
         .doOnError(failure -> live.remove(rid));
   }
 
