@@ -16,7 +16,7 @@ final class SseData {
   private byte[] rest = new byte[FIRST_SIZE];
   private int used;
 
-  /// @param limit the longest line in bytes
+  /// @param limit how many bytes a line may have
   SseData(int limit) {
     this.limit = limit;
   }
