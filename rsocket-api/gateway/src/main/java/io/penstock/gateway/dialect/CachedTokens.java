@@ -14,14 +14,14 @@ final class CachedTokens {
   /// Whether an event carries usage. Chunks are searched and not parsed.
   static boolean isIn(AnswerEvent event) {
     return switch (event) {
-      case AnswerEvent.Chunk chunk -> mayHaveUsage(chunk.json());
+      case AnswerEvent.Chunk chunk -> hasUsage(chunk.json());
       case AnswerEvent.Whole whole -> whole.body().path(USAGE).isObject();
     };
   }
 
-  static boolean mayHaveUsage(String json) {
-    int at = json.lastIndexOf("\"usage\"");
-    return at >= 0 && json.indexOf('{', at) > 0;
+  static boolean hasUsage(String json) {
+    int at = JsonScan.valueOf(json, "\"usage\"");
+    return at >= 0 && json.startsWith("{", at);
   }
 
   /// The event with the details of the prefill's answer.

@@ -26,6 +26,8 @@ import tools.jackson.databind.node.ObjectNode;
 public final class HttpEngineClient implements EngineClient {
   private static final String DONE = "[DONE]";
   private static final String ERROR = "{\"error\"";
+  private static final String OBJECT_NAME = "\"object\"";
+  private static final String OBJECT = "{" + OBJECT_NAME;
   private static final int OK = 200;
   private static final int FIRST_ERROR = 400;
   private static final int LAST_STATUS = 599;
@@ -99,7 +101,7 @@ public final class HttpEngineClient implements EngineClient {
     Flux<String> events = data.handle((json, sink) -> {
       if (json.equals(DONE)) {
         done.set(true);
-      } else if (json.startsWith(ERROR)) {
+      } else if (isError(json)) {
         sink.error(LegFailure.errorEvent(leg, statusOf(json), json));
       } else {
         sink.next(json);
@@ -111,9 +113,18 @@ public final class HttpEngineClient implements EngineClient {
             : Mono.error(LegFailure.broken(leg, "ended its stream without " + DONE, null))));
   }
 
+  /// An error of today's engines, or of vLLM before errors were nested.
+  private static boolean isError(String json) {
+    if (json.startsWith(ERROR)) {
+      return true;
+    }
+    return json.startsWith(OBJECT) && json.startsWith("\"error\"", Math.max(0, JsonScan.valueOf(json, OBJECT_NAME)));
+  }
+
   private static int statusOf(String error) {
     try {
-      int code = Json.tree(error).path("error").path("code").asInt(0);
+      JsonNode tree = Json.tree(error);
+      int code = tree.path("error").path("code").asInt(tree.path("code").asInt(0));
       return code >= FIRST_ERROR && code <= LAST_STATUS ? code : 0;
     } catch (JacksonException e) {
       return 0;

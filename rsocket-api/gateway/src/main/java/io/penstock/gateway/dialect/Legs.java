@@ -26,12 +26,24 @@ final class Legs {
     return headers;
   }
 
-  /// The answer of a leg that decodes.
+  /// The answer of a leg that decodes, without what it says about transfers. An answer that the engine ended early is a
+  /// [LegFailure].
   Flux<AnswerEvent> decode(Leg leg) {
-    if (leg.body().path("stream").asBoolean(false)) {
-      return client.events(leg).map(AnswerEvent.Chunk::new);
-    }
-    return client.answer(leg).<AnswerEvent>map(AnswerEvent.Whole::new).flux();
+    Flux<AnswerEvent> events = leg.body().path("stream").asBoolean(false)
+        ? client.events(leg).map(AnswerEvent.Chunk::new) : client.answer(leg).map(Legs::whole).flux();
+    return events.handle((event, sink) -> {
+      String early = EarlyEnd.in(event);
+      if (early == null) {
+        sink.next(event);
+      } else {
+        sink.error(LegFailure.broken(leg, "ended its answer early: " + early, null));
+      }
+    });
+  }
+
+  private static AnswerEvent whole(ObjectNode body) {
+    body.remove("kv_transfer_params");
+    return new AnswerEvent.Whole(body);
   }
 
   Mono<ObjectNode> prefill(Leg leg) {

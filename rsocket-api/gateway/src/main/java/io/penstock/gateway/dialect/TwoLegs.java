@@ -58,7 +58,7 @@ final class TwoLegs {
     if (!sent.get()) {
       return Mono.just(event);
     }
-    return figures.asMono().timeout(PATIENCE, Mono.fromSupplier(Json::object), timer)
+    return figures.asMono().timeout(PATIENCE, Mono.fromRunnable(this::unknown).then(figures.asMono()), timer)
         .map(prefill -> CachedTokens.correct(event, prefill));
   }
 }

@@ -218,6 +218,28 @@ class DialectRulesTest {
     assertThat(answer.collectList().block(LIMIT)).hasSize(3);
   }
 
+  /// What an engine says about transfers is none of the client's business; a reason of `abort` is no end of an answer.
+  @Test
+  void anAnswerThatDecodeGaveUpIsAFailure() {
+    DirectClient client = new DirectClient();
+    Rig rig = Rig.direct(DialectName.NIXL_PULL, client);
+    Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
+    client.answers((leg, text) -> leg.role() == Leg.Role.DECODE
+        ? text.replace("\"finish_reason\":\"length\"", "\"finish_reason\":\"abort\"") : text);
+    for (String body : List.of(BODY, BODY.replace("true", "false"))) {
+      LegFailure failure = catchThrowableOfType(LegFailure.class,
+          () -> dialects.answer(Rig.request("/v1/completions", body), rig.pair()).blockLast(LIMIT));
+      assertThat(failure).hasMessageContaining("ended its answer early: abort");
+      assertThat(failure.role()).isEqualTo(Leg.Role.DECODE);
+      assertThat(failure.isTransient()).isTrue();
+    }
+    client.answers((leg, text) -> leg.role() == Leg.Role.DECODE
+        ? text.replace("{\"id\"", "{\"kv_transfer_params\":{},\"id\"") : text);
+    assertThat(dialects.answer(Rig.request("/v1/completions", BODY.replace("true", "false")), rig.pair())
+        .blockLast(LIMIT)).isInstanceOfSatisfying(AnswerEvent.Whole.class,
+            whole -> assertThat(whole.body().has("kv_transfer_params")).isFalse());
+  }
+
   @Test
   void ranksTakeTurns() {
     DirectClient client = new DirectClient();

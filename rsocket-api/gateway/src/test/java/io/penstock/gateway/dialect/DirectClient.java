@@ -9,6 +9,7 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
@@ -27,6 +28,7 @@ final class DirectClient implements EngineClient {
   private Supplier<Mono<Void>> latency = Mono::empty;
   private Function<Leg, Fault> faults = leg -> Fault.NONE;
   private Function<Leg, Leg> tampering = leg -> leg;
+  private BiFunction<Leg, String, String> answers = (leg, text) -> text;
 
   void engine(String url, ScriptedEngine engine) {
     engines.put(url, engine);
@@ -38,6 +40,10 @@ final class DirectClient implements EngineClient {
 
   void faults(Function<Leg, Fault> wrong) {
     faults = wrong;
+  }
+
+  void answers(BiFunction<Leg, String, String> change) {
+    answers = change;
   }
 
   void tampering(Function<Leg, Leg> change) {
@@ -83,7 +89,8 @@ final class DirectClient implements EngineClient {
       }
       Flux<String> answer = Mono.defer(latency).then(Mono.defer(() -> engines.get(leg.engine().url().toString())
           .handle(new Call("POST", leg.path(), leg.headers(), Tree.read(Json.text(leg.body()))))))
-          .flatMapMany(reply -> reply.status() == 200 ? reply.parts() : refused(leg, reply));
+          .flatMapMany(reply -> reply.status() == 200 ? reply.parts().map(part -> answers.apply(leg, part))
+              : refused(leg, reply));
       return broken(leg, fault, answer).onErrorMap(failure -> !(failure instanceof LegFailure),
           failure -> LegFailure.broken(leg, "broke off: " + failure.getMessage(), failure));
     });

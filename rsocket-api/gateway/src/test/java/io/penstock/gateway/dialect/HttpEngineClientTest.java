@@ -46,6 +46,10 @@ class HttpEngineClientTest {
         .post("/short", (request, response) -> response.sendString(Mono.just("data: {\"a\":1}\n\n")))
         .post("/error", (request, response) -> response
             .sendString(Mono.just("data: {\"a\":1}\n\ndata: {\"error\":{\"code\":400,\"message\":\"m\"}}\n\n")))
+        .post("/old-error", (request, response) -> response
+            .sendString(Mono.just("data: {\"object\": \"error\", \"message\": \"m\", \"code\": 404}\n\n")))
+        .post("/object", (request, response) -> response
+            .sendString(Mono.just("data: {\"object\":\"text_completion\",\"a\":\"error\"}\n\ndata: [DONE]\n\n")))
         .post("/reset", (request, response) -> response
             .sendString(Flux.just("data: {\"a\":1}\n\n").concatWith(Flux.error(new IllegalStateException("reset")))))
         .post("/gone", (request, response) -> {
@@ -83,6 +87,8 @@ class HttpEngineClientTest {
     assertThat(failure.status()).isEqualTo(400);
     assertThat(failure.clientStatus()).isEqualTo(400);
     assertThat(failure.body()).contains("\"message\":\"m\"");
+    assertThat(failureOf(client.events(leg("/old-error"))).status()).isEqualTo(404);
+    assertThat(client.events(leg("/object")).collectList().block(LIMIT)).hasSize(1);
   }
 
   @Test
