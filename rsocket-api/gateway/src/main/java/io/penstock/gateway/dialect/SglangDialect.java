@@ -1,5 +1,6 @@
 package io.penstock.gateway.dialect;
 
+import java.time.Duration;
 import java.util.random.RandomGenerator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -17,6 +18,8 @@ final class SglangDialect implements Dialect {
   private static final int BOOTSTRAP_PORT = 8998;
   /// Rooms that one request may use: 2^16.
   private static final int ROOM_BITS = 16;
+  /// The time after which a request is aborted for the second time.
+  private static final Duration AGAIN = Duration.ofMillis(500);
 
   private final Legs legs;
   private final LegIds ids;
@@ -34,13 +37,15 @@ final class SglangDialect implements Dialect {
 
   @Override
   public Flux<AnswerEvent> answer(EngineRequest request, EnginePair pair) {
-    return Flux.usingWhen(Mono.fromSupplier(() -> ids.next(request)), id -> both(request, pair, id),
-        id -> Mono.empty(), (id, failure) -> abort(pair, id), id -> abort(pair, id));
+    return Flux.defer(() -> {
+      EngineAddress engine = pair.requirePrefill();
+      requireRooms(request);
+      return Flux.usingWhen(Mono.fromSupplier(() -> ids.next(request)), id -> both(request, engine, pair, id),
+          id -> Mono.empty(), (id, failure) -> abort(pair, id), id -> abort(pair, id));
+    });
   }
 
-  private Flux<AnswerEvent> both(EngineRequest request, EnginePair pair, String id) {
-    EngineAddress engine = pair.requirePrefill();
-    requireRooms(request);
+  private Flux<AnswerEvent> both(EngineRequest request, EngineAddress engine, EnginePair pair, String id) {
     ObjectNode body = request.copy();
     body.put("bootstrap_host", engine.setting(EngineAddress.BOOTSTRAP_HOST).orElse(engine.host()));
     body.put("bootstrap_port", engine.number(EngineAddress.BOOTSTRAP_PORT, BOOTSTRAP_PORT));
@@ -54,8 +59,18 @@ final class SglangDialect implements Dialect {
         legs.decode(legs.leg(Leg.Role.DECODE, pair.decode(), request, id, body)), timer);
   }
 
-  /// Asks both engines to abort. An engine that cannot be asked has lost the connections of the legs anyway.
+  /// Asks both engines to abort, now and once more later: an engine ignores the id of a request that it has not
+  /// registered yet, because it still reads the prompt for example. The answer's failure does not wait for the second.
   private Mono<Void> abort(EnginePair pair, String id) {
+    return post(pair, id).doFinally(signal -> later(pair, id));
+  }
+
+  private void later(EnginePair pair, String id) {
+    Mono.delay(AGAIN, timer).then(post(pair, id)).subscribe();
+  }
+
+  /// An engine that cannot be asked has lost the connections of the legs anyway.
+  private Mono<Void> post(EnginePair pair, String id) {
     ObjectNode message = Json.object().put("rid", id).put("abort_all", false);
     return Flux.just(pair.requirePrefill(), pair.decode())
         .flatMap(engine -> client.post(engine.at("/abort_request"), message).timeout(TwoLegs.PATIENCE, timer)

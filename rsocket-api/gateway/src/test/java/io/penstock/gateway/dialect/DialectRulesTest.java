@@ -308,6 +308,18 @@ class DialectRulesTest {
   }
 
   @Test
+  void aRequestForMoreRoomsThanItHasIsRefused() {
+    DirectClient client = new DirectClient();
+    Rig rig = Rig.direct(DialectName.SGLANG, client);
+    Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
+    RequestFailure failure = catchThrowableOfType(RequestFailure.class,
+        () -> dialects.answer(Rig.request("/v1/completions", "{\"prompt\":[\"a\",\"b\"],\"n\":32769}"), rig.pair())
+            .blockLast(LIMIT));
+    assertThat(failure).hasMessage("prompts times n must be at most 65536 (was 65538)");
+    assertThat(rig.prefill.calls()).isEmpty();
+  }
+
+  @Test
   void instancesOfAPairMustSpeakOneDialect() {
     DirectClient client = new DirectClient();
     Rig rig = Rig.direct(DialectName.NIXL_PULL, client);

@@ -5,18 +5,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
 /// One side of SGLang with disaggregation. Rooms of a list of prompts and of choices go upward from the room of the
-/// request. A client that goes changes nothing: a request runs until it ends or is aborted by its `rid`.
+/// request. A client that goes changes nothing: a request runs until it ends or is aborted by its `rid`, and an abort of a
+/// `rid` that the tokenizer has not registered yet is ignored.
 public final class SglangEngine extends ScriptedEngine {
   private final KvNetwork network;
   private final boolean prefill;
   private final String host;
   private final int port;
   private final Map<String, List<String>> live = new ConcurrentHashMap<>();
+  private final Disposable.Composite tokenizing = Disposables.composite();
   private final Set<String> rooms = ConcurrentHashMap.newKeySet();
 
   /// @param host the host of the prefill's bootstrap server
@@ -49,9 +53,10 @@ public final class SglangEngine extends ScriptedEngine {
         "rid must not be the beginning of another (was " + rid + ")");
     List<String> own = rooms(ask, room.asLong());
     Refusal.unless(own.stream().allMatch(rooms::add), "room is in use");
-    live.put(rid, own);
-    Mono<Reply> reply = prefill ? compute(ask, own) : decode(ask, own);
-    return reply
+    Mono<Void> registered = pace().then(Mono.<Void>fromRunnable(() -> live.put(rid, own))).cache();
+    // The tokenizer works on, whether or not the client waits for it.
+    tokenizing.add(registered.subscribe());
+    return registered.then(Mono.defer(() -> prefill ? compute(ask, own) : decode(ask, own)))
         .map(all -> new Reply(all.status(), all.type(), all.parts().doOnComplete(() -> live.remove(rid))))
         .doOnError(failure -> live.remove(rid));
   }
