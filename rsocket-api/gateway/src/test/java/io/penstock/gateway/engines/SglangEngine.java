@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
 /// One side of SGLang with disaggregation. Rooms of a list of prompts and of choices go upward from the room of the
-/// request. A client that goes changes nothing: a request runs until it ends or is aborted by its `rid`, and an abort of a
-/// `rid` that the tokenizer has not registered yet is ignored.
+/// request. A client that goes changes nothing: a request runs until it ends or is aborted by its `rid`, and an abort
+/// of a `rid` that the tokenizer has not registered yet is ignored.
 public final class SglangEngine extends ScriptedEngine {
   private final KvNetwork network;
   private final boolean prefill;
