@@ -1,0 +1,52 @@
+package io.penstock.gateway.dialect;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/// Answers that an engine ended early and that look whole: vLLM writes `[DONE]` after a request that it aborted itself,
+/// and vllm-ascend after one whose blocks it had to give up.
+final class EarlyEnd {
+  private static final String REASON = "finish_reason";
+  private static final String STOP = "stop_reason";
+  private static final String QUOTED_REASON = "\"finish_reason\"";
+  private static final String QUOTED_STOP = "\"stop_reason\"";
+  private static final List<String> REASONS = List.of("abort", "error");
+  private static final List<String> STOPS = List.of("recomputed");
+
+  private EarlyEnd() {}
+
+  /// Why an event says that its answer is not whole, or null. Chunks are searched and not parsed.
+  static @Nullable String in(AnswerEvent event) {
+    return switch (event) {
+      case AnswerEvent.Chunk chunk -> {
+        String reason = oneOf(chunk.json(), QUOTED_REASON, REASONS);
+        yield reason != null ? reason : oneOf(chunk.json(), QUOTED_STOP, STOPS);
+      }
+      case AnswerEvent.Whole whole -> in(whole.body().path("choices"));
+    };
+  }
+
+  private static @Nullable String in(JsonNode choices) {
+    for (JsonNode choice : choices) {
+      String reason = choice.path(REASON).asString("");
+      String stop = choice.path(STOP).asString("");
+      if (REASONS.contains(reason) || STOPS.contains(stop)) {
+        return STOPS.contains(stop) ? stop : reason;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable String oneOf(String json, String name, List<String> values) {
+    int at = Json.valueOf(json, name);
+    if (at >= 0 && json.startsWith("\"", at)) {
+      for (String value : values) {
+        if (json.startsWith(value + "\"", at + 1)) {
+          return value;
+        }
+      }
+    }
+    return null;
+  }
+}

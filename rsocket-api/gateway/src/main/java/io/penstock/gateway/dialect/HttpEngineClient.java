@@ -1,0 +1,170 @@
+package io.penstock.gateway.dialect;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.ByteBufFlux;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientResponse;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Legs over HTTP. Requests are never repeated here: only the relay knows whether a second attempt is right.
+public final class HttpEngineClient implements EngineClient {
+  private static final String DONE = "[DONE]";
+  private static final String ERROR = "{\"error\"";
+  private static final String OBJECT_NAME = "\"object\"";
+  private static final String OBJECT = "{" + OBJECT_NAME;
+  private static final int OK = 200;
+  private static final int FIRST_ERROR = 400;
+  private static final int LAST_STATUS = 599;
+  /// The longest error that is passed on.
+  private static final int MAX_ERROR = 64 << 10;
+  private static final int MAX_LINE = 8 << 20;
+  private static final int MAX_ANSWER = 64 << 20;
+
+  private final HttpClient http;
+
+  /// @param http the client, with its pool, its time limits and TLS
+  public HttpEngineClient(HttpClient http) {
+    this.http = http.disableRetry(true);
+  }
+
+  @Override
+  public Flux<String> events(Leg leg) {
+    return Flux.defer(() -> {
+      SseData data = new SseData(MAX_LINE);
+      return send(leg).<String>response((response, body) -> response.status().code() == OK
+          ? ended(leg, body.concatMapIterable(data::take, 1))
+          : HttpEngineClient.<String>refusal(leg, response, body).flux())
+          .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
+    });
+  }
+
+  @Override
+  public Mono<ObjectNode> answer(Leg leg) {
+    return send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
+        ? bounded(body, MAX_ANSWER).map(bytes -> tree(leg, bytes))
+            .onErrorMap(failure -> !(failure instanceof LegFailure),
+                failure -> LegFailure.broken(leg, "broke off its answer: " + failure.getMessage(), failure))
+        : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()).single()
+        .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
+  }
+
+  @Override
+  public Mono<JsonNode> get(URI uri) {
+    return http.get().uri(uri).response((response, body) -> bounded(body, MAX_ERROR).<JsonNode>handle((bytes, sink) -> {
+      if (response.status().code() == OK) {
+        sink.next(Json.tree(bytes));
+      } else {
+        sink.error(new IOException("it answered " + response.status().code()));
+      }
+    }).flux()).single();
+  }
+
+  @Override
+  public Mono<Void> post(URI uri, ObjectNode message) {
+    return http.headers(headers -> headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json")).post().uri(uri)
+        .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(Json.bytes(message))))
+        .response((response, body) -> response.status().code() < FIRST_ERROR ? body.then().flux()
+            : Flux.error(new IOException("it answered " + response.status().code())))
+        .then();
+  }
+
+  private HttpClient.ResponseReceiver<?> send(Leg leg) {
+    byte[] body = Json.bytes(leg.body());
+    return http.headers(headers -> {
+      for (Map.Entry<String, String> header : leg.headers().entrySet()) {
+        headers.set(header.getKey(), header.getValue());
+      }
+      headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json");
+      headers.set(HttpHeaderNames.CONTENT_LENGTH, body.length);
+    }).request(HttpMethod.POST).uri(leg.uri()).send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)));
+  }
+
+  /// Reads to the end of the body, so that the connection can be used again.
+  private static Flux<String> ended(Leg leg, Flux<String> data) {
+    AtomicBoolean done = new AtomicBoolean();
+    Flux<String> events = data.handle((json, sink) -> {
+      if (json.equals(DONE)) {
+        done.set(true);
+      } else if (isError(json)) {
+        sink.error(LegFailure.errorEvent(leg, statusOf(json), json));
+      } else {
+        sink.next(json);
+      }
+    });
+    return events.onErrorMap(failure -> !(failure instanceof LegFailure),
+        failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure))
+        .concatWith(Mono.defer(() -> done.get() ? Mono.empty()
+            : Mono.error(LegFailure.broken(leg, "ended its stream without " + DONE, null))));
+  }
+
+  /// An error of today's engines, or of vLLM before errors were nested.
+  private static boolean isError(String json) {
+    if (json.startsWith(ERROR)) {
+      return true;
+    }
+    return json.startsWith(OBJECT) && json.startsWith("\"error\"", Math.max(0, Json.valueOf(json, OBJECT_NAME)));
+  }
+
+  private static int statusOf(String error) {
+    try {
+      JsonNode tree = Json.tree(error);
+      int code = tree.path("error").path("code").asInt(tree.path("code").asInt(0));
+      return code >= FIRST_ERROR && code <= LAST_STATUS ? code : 0;
+    } catch (JacksonException e) {
+      return 0;
+    }
+  }
+
+  private static <T> Mono<T> refusal(Leg leg, HttpClientResponse response, ByteBufFlux body) {
+    return bounded(body, MAX_ERROR).onErrorReturn(new byte[0]).flatMap(bytes -> Mono
+        .error(LegFailure.refused(leg, response.status().code(), new String(bytes, StandardCharsets.UTF_8))));
+  }
+
+  private static ObjectNode tree(Leg leg, byte[] bytes) {
+    try {
+      if (Json.tree(bytes) instanceof ObjectNode object) {
+        return object;
+      }
+    } catch (JacksonException e) {
+      throw LegFailure.broken(leg, "answered what is no JSON: " + e.getOriginalMessage(), e);
+    }
+    throw LegFailure.broken(leg, "answered JSON that is no object", null);
+  }
+
+  private static Mono<byte[]> bounded(ByteBufFlux body, int limit) {
+    return body.reduceWith(ByteArrayOutputStream::new, (all, bytes) -> add(all, bytes, limit))
+        .map(ByteArrayOutputStream::toByteArray);
+  }
+
+  private static ByteArrayOutputStream add(ByteArrayOutputStream all, ByteBuf bytes, int limit) {
+    if (all.size() + bytes.readableBytes() > limit) {
+      throw new IllegalStateException("an answer must have at most " + limit + " bytes");
+    }
+    byte[] part = new byte[bytes.readableBytes()];
+    bytes.readBytes(part);
+    all.writeBytes(part);
+    return all;
+  }
+
+  private static LegFailure beforeAnswer(Leg leg, Throwable failure) {
+    boolean unreached = failure instanceof ConnectException || failure instanceof UnknownHostException
+        || failure instanceof ConnectTimeoutException;
+    return unreached ? LegFailure.unreachable(leg, failure) : LegFailure.gone(leg, failure);
+  }
+}

@@ -1,0 +1,100 @@
+package io.penstock.gateway.dialect;
+
+import org.jspecify.annotations.Nullable;
+
+/// A leg that failed: which one, at which engine, and what the engine said.
+public final class LegFailure extends RuntimeException {
+  /// How far the leg came.
+  public enum Stage {
+    /// The engine was not reached: it has not seen the request.
+    CONNECT,
+    /// The engine refused, or went before its answer began.
+    ANSWER,
+    /// The answer began and did not end as the engine ends answers.
+    STREAM
+  }
+
+  private static final int CLIENT_ERROR = 400;
+  private static final int SERVER_ERROR = 500;
+  private static final int BAD_GATEWAY = 502;
+  private static final int UNAVAILABLE = 503;
+  private static final long serialVersionUID = 1;
+
+  private final Leg.Role role;
+  private final EngineAddress engine;
+  private final Stage stage;
+  private final int status;
+  private final String body;
+
+  private LegFailure(Leg leg, Stage stage, int status, String body, String what, @Nullable Throwable cause) {
+    super(leg.role().word() + " at " + leg.engine() + " " + what, cause);
+    this.role = leg.role();
+    this.engine = leg.engine();
+    this.stage = stage;
+    this.status = status;
+    this.body = body;
+  }
+
+  static LegFailure unreachable(Leg leg, Throwable cause) {
+    return new LegFailure(leg, Stage.CONNECT, 0, "", "is unreachable: " + cause.getMessage(), cause);
+  }
+
+  static LegFailure refused(Leg leg, int status, String body) {
+    return new LegFailure(leg, Stage.ANSWER, status, body, "answered " + status, null);
+  }
+
+  static LegFailure gone(Leg leg, Throwable cause) {
+    return new LegFailure(leg, Stage.ANSWER, 0, "", "went before its answer: " + cause.getMessage(), cause);
+  }
+
+  static LegFailure broken(Leg leg, String what, @Nullable Throwable cause) {
+    return new LegFailure(leg, Stage.STREAM, 0, "", what, cause);
+  }
+
+  /// An error event inside of a stream.
+  static LegFailure errorEvent(Leg leg, int status, String body) {
+    return new LegFailure(leg, Stage.STREAM, status, body, "ended its stream with an error", null);
+  }
+
+  /// An answer that breaks a rule of the dialect.
+  static LegFailure wrong(Leg leg, String what) {
+    return new LegFailure(leg, Stage.ANSWER, 0, "", what, null);
+  }
+
+  /// What the engine did in the leg.
+  public Leg.Role role() {
+    return role;
+  }
+
+  /// The engine.
+  public EngineAddress engine() {
+    return engine;
+  }
+
+  /// How far the leg came.
+  public Stage stage() {
+    return stage;
+  }
+
+  /// The status that the engine answered, or 0 when it answered none.
+  public int status() {
+    return status;
+  }
+
+  /// The body of the engine's error, or an empty text.
+  public String body() {
+    return body;
+  }
+
+  /// The status for the client: the engine's own when the client's request was at fault, 503 when the engine said so,
+  /// otherwise 502.
+  public int clientStatus() {
+    boolean own = (status >= CLIENT_ERROR && status < SERVER_ERROR) || status == UNAVAILABLE;
+    return own ? status : BAD_GATEWAY;
+  }
+
+  /// Whether another attempt may succeed unchanged: never after a status of 400 to 499.
+  public boolean isTransient() {
+    return status < CLIENT_ERROR || status >= SERVER_ERROR;
+  }
+}

@@ -1,0 +1,119 @@
+package io.penstock.gateway.engines;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Answers in OpenAI's forms.
+public final class Answers {
+  private final Ask ask;
+  private final ToIntFunction<String> cached;
+
+  /// @param cached the figure of cached tokens of a prompt
+  Answers(Ask ask, ToIntFunction<String> cached) {
+    this.ask = ask;
+    this.cached = cached;
+  }
+
+  /// What a client must get for a body, whichever engines answer: the choices with index, text and reason.
+  public static List<String> expected(JsonNode body, boolean chat) {
+    Ask ask = Ask.of(new Call("POST", "", Map.of(), body), chat);
+    List<String> all = new ArrayList<>();
+    ObjectNode whole = new Answers(ask, Model::cached).whole();
+    whole.path("choices").forEach(choice -> all.add(choice.path("index").asInt() + ":"
+        + (chat ? choice.path("message").path("content").asString() : choice.path("text").asString()) + ":"
+        + choice.path("finish_reason").asString()));
+    return all;
+  }
+
+  /// The usage a client must get.
+  public static JsonNode expectedUsage(JsonNode body, boolean chat) {
+    return new Answers(Ask.of(new Call("POST", "", Map.of(), body), chat), Model::cached).usage();
+  }
+
+  ObjectNode whole() {
+    ObjectNode answer = head(false);
+    var choices = answer.putArray("choices");
+    for (int index = 0; index < ask.prompts().size() * ask.choices(); index++) {
+      ObjectNode choice = choices.addObject().put("index", index);
+      String text = String.join("", tokens(index));
+      if (ask.chat()) {
+        choice.putObject("message").put("role", "assistant").put("content", text);
+      } else {
+        choice.put("text", text);
+      }
+      choice.put("finish_reason", Model.reason(ask.most()));
+    }
+    answer.set("usage", usage());
+    return answer;
+  }
+
+  /// @param pace completes when the next token is there
+  Flux<JsonNode> chunks(Mono<Void> pace) {
+    List<JsonNode> all = new ArrayList<>();
+    int choices = ask.prompts().size() * ask.choices();
+    for (int index = 0; ask.chat() && index < choices; index++) {
+      all.add(chunk(index, "", null));
+    }
+    List<List<String>> tokens = new ArrayList<>();
+    for (int index = 0; index < choices; index++) {
+      tokens.add(tokens(index));
+    }
+    for (int place = 0; place < tokens.getFirst().size(); place++) {
+      for (int index = 0; index < choices; index++) {
+        boolean last = place == tokens.get(index).size() - 1;
+        all.add(chunk(index, tokens.get(index).get(place), last ? Model.reason(ask.most()) : null));
+      }
+    }
+    if (ask.includesUsage()) {
+      ObjectNode last = head(true);
+      last.putArray("choices");
+      last.set("usage", usage());
+      all.add(last);
+    }
+    return Flux.fromIterable(all).concatMap(chunk -> pace.thenReturn(chunk), 1);
+  }
+
+  private List<String> tokens(int index) {
+    int choice = index % ask.choices();
+    long seed = ask.body().has("seed") ? ask.seed() + choice : 0;
+    return Model.tokens(ask.prompts().get(index / ask.choices()), seed, ask.most());
+  }
+
+  private ObjectNode chunk(int index, String text, @Nullable String reason) {
+    ObjectNode chunk = head(true);
+    ObjectNode choice = chunk.putArray("choices").addObject().put("index", index);
+    if (ask.chat()) {
+      choice.putObject("delta").put(text.isEmpty() ? "role" : "content", text.isEmpty() ? "assistant" : text);
+    } else {
+      choice.put("text", text);
+    }
+    choice.put("finish_reason", reason);
+    chunk.putNull("usage");
+    return chunk;
+  }
+
+  private ObjectNode head(boolean chunk) {
+    return Tree.object().put("id", (ask.chat() ? "chatcmpl-" : "cmpl-") + ask.call().header("X-Request-Id"))
+        .put("object", ask.chat() ? chunk ? "chat.completion.chunk" : "chat.completion" : "text_completion")
+        .put("model", ask.body().path("model").asString("m"));
+  }
+
+  ObjectNode usage() {
+    int prompt = ask.prompts().stream().mapToInt(Model::length).sum();
+    int completion = 0;
+    for (int index = 0; index < ask.prompts().size() * ask.choices(); index++) {
+      completion += tokens(index).size();
+    }
+    ObjectNode usage = Tree.object().put("prompt_tokens", prompt).put("completion_tokens", completion)
+        .put("total_tokens", prompt + completion);
+    usage.putObject("prompt_tokens_details").put("cached_tokens", ask.prompts().stream().mapToInt(cached).sum());
+    return usage;
+  }
+}
