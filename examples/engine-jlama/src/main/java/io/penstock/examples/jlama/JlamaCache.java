@@ -22,20 +22,11 @@ import reactor.core.scheduler.Scheduler;
 
 /// The adapter: keeps the KV rows of Jlama's sessions in a node. A prompt is computed while its prefix is still being
 /// loaded, and offloaded while it is still being computed, layer by layer.
-final class JlamaCache {
+///
+/// @param sender copies and sends rows that are computed
+/// @param patience how long to wait for the node's answer, and for each layer, before all is computed
+record JlamaCache(PenstockClient client, Scheduler sender, Duration patience) {
   private static final Logger LOG = LoggerFactory.getLogger(JlamaCache.class);
-
-  private final PenstockClient client;
-  private final Scheduler sender;
-  private final Duration patience;
-
-  /// @param sender copies and sends rows that are computed
-  /// @param patience how long to wait for the node's answer, and for each layer, before all is computed
-  JlamaCache(PenstockClient client, Scheduler sender, Duration patience) {
-    this.client = client;
-    this.sender = sender;
-    this.patience = patience;
-  }
 
   /// A prompt whose rows are all in its session.
   ///
@@ -46,12 +37,12 @@ final class JlamaCache {
   record Prefilled(int next, int loaded, CompletableFuture<Long> stored) {}
 
   /// Loads the longest prefix of `prompt` that the node has, and computes the rest, at least the last token. Blocks the
-  /// calling thread.
+  /// calling thread; an interrupt ends it with a `CancellationException`.
   Prefilled prefill(JlamaSession session, int[] prompt) {
     try {
       return prefill(session, prompt, Arrays.copyOf(prompt, prompt.length - 1));
     } catch (LoadFailedException e) {
-      LOG.warn("computing a prompt of {} tokens instead of loading its prefix", prompt.length, e);
+      LOG.warn("computing a prompt of {} tokens, since its prefix could not be loaded", prompt.length, e.getCause());
       return prefill(session, prompt, new int[0]);
     }
   }
@@ -62,7 +53,7 @@ final class JlamaCache {
     load.whenComplete(layers::ended);
     CompletableFuture<Long> offload = new CompletableFuture<>();
     try {
-      int loaded = layers.found() * JlamaEngine.BLOCK_TOKENS;
+      int loaded = layers.waited(layers.found) * JlamaEngine.BLOCK_TOKENS;
       offload = offload(prompt, layers);
       return new Prefilled(session.forward(prompt, loaded, layers), loaded, offload);
     } catch (RuntimeException | Error e) { // rows are computed again, which no load or offload may see
@@ -87,12 +78,12 @@ final class JlamaCache {
   private final class Layers implements EngineRows, JlamaSession.Steps {
     private final JlamaSession session;
     private final CompletableFuture<Integer> found = new CompletableFuture<>();
-    private final List<CompletableFuture<Void>> loaded;
+    private final List<CompletableFuture<Boolean>> loaded;
     private final List<Sinks.Many<Integer>> computed;
 
     Layers(JlamaSession session) {
       this.session = session;
-      this.loaded = Stream.generate(() -> new CompletableFuture<Void>()).limit(session.layers()).toList();
+      this.loaded = Stream.generate(CompletableFuture<Boolean>::new).limit(session.layers()).toList();
       this.computed = Stream.generate(() -> Sinks.many().replay().<Integer>latest()).limit(session.layers()).toList();
     }
 
@@ -108,19 +99,16 @@ final class JlamaCache {
 
     @Override
     public void loaded(int layer) {
-      loaded.get(layer).complete(null);
+      LOG.debug("layer {} is loaded", layer);
+      loaded.get(layer).complete(true);
     }
 
     void ended(@Nullable Integer blocks, @Nullable Throwable error) {
       found.complete(0);
-      loaded.forEach(error == null && found.join().equals(blocks)
-          ? layer -> layer.complete(null)
-          : layer -> layer.completeExceptionally(
-              error == null ? new IllegalStateException("The tier sent a part of the prefix only.") : error));
-    }
-
-    int found() {
-      return waited(found);
+      @Nullable Throwable failure = error != null || found.join().equals(blocks)
+          ? error
+          : new IllegalStateException("Only " + blocks + " of " + found.join() + " blocks were loaded.");
+      loaded.forEach(failure == null ? layer -> layer.complete(true) : layer -> layer.completeExceptionally(failure));
     }
 
     @Override
@@ -130,19 +118,21 @@ final class JlamaCache {
 
     @Override
     public void written(int layer, int tokens) {
+      LOG.debug("layer {} is computed", layer);
       computed.get(layer).tryEmitNext(tokens).orThrow();
     }
 
     @Override
     public Publisher<?> computed(int layer, int tokens) {
-      return computed.get(layer).asFlux().filter(end -> end >= tokens).next().publishOn(sender);
+      return computed.get(layer).asFlux().filter(end -> end >= tokens).next().publishOn(sender)
+          .doOnNext(end -> LOG.debug("layer {} goes to the node", layer));
     }
 
-    private <T> T waited(CompletableFuture<T> coming) {
+    <T> T waited(CompletableFuture<T> coming) {
       try {
         return coming.get(patience.toNanos(), TimeUnit.NANOSECONDS);
       } catch (ExecutionException | TimeoutException e) {
-        throw new LoadFailedException("The tier sent no layer in time.", e);
+        throw new LoadFailedException(e);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new CancellationException("The wait for the tier was interrupted.");
@@ -152,8 +142,8 @@ final class JlamaCache {
 
   /// A prefix that was found did not come whole, or in time.
   private static final class LoadFailedException extends RuntimeException {
-    LoadFailedException(String message, @Nullable Throwable cause) {
-      super(message, cause);
+    LoadFailedException(Throwable cause) {
+      super(cause);
     }
   }
 }

@@ -19,6 +19,8 @@ import reactor.core.publisher.Mono;
 /// prompt, and by a session that loads what the node has. Both must answer the same.
 final class TurnsRun {
   private static final int LOADS = 9;
+  /// The tokens before it begin and end texts.
+  private static final int FIRST_WORD = 3;
 
   /// What is said.
   ///
@@ -27,27 +29,36 @@ final class TurnsRun {
   /// @param firstTokens of the first question
   /// @param turnTokens of each later question
   /// @param answerTokens of each answer
+  /// @param spreadPercent by which the length of a question may be shorter or longer
   /// @param warmUp conversations that come before and are not counted. The last bits of a sum depend on what the JVM
   ///     has compiled so far
   /// @param seed of the questions
-  record Settings(int conversations, int turns, int firstTokens, int turnTokens, int answerTokens, int warmUp,
-      long seed) {
+  record Settings(int conversations, int turns, int firstTokens, int turnTokens, int answerTokens, int spreadPercent,
+      int warmUp, long seed) {
     Settings {
       Checks.positive("conversations", conversations);
       Checks.positive("turns", turns);
       Checks.positive("firstTokens", firstTokens);
       Checks.positive("turnTokens", turnTokens);
       Checks.positive("answerTokens", answerTokens);
+      if (spreadPercent < 0 || spreadPercent >= 100) {
+        throw new IllegalArgumentException("spreadPercent must be from 0 to 99 (was " + spreadPercent + ")");
+      }
       Checks.notNegative("warmUp", warmUp);
     }
 
-    /// Tokens of a whole conversation.
+    /// Most tokens of a conversation.
     int tokens() {
-      return firstTokens + (turns - 1) * turnTokens + turns * answerTokens;
+      return longest(firstTokens) + (turns - 1) * longest(turnTokens) + turns * answerTokens;
     }
 
-    Settings withSeed(long newSeed) {
-      return new Settings(conversations, turns, firstTokens, turnTokens, answerTokens, warmUp, newSeed);
+    private int longest(int mean) {
+      return mean + mean * spreadPercent / 100;
+    }
+
+    private int length(int mean, SplittableRandom random) {
+      int least = mean - mean * spreadPercent / 100;
+      return random.nextInt(Math.max(1, least), longest(mean) + 1);
     }
   }
 
@@ -111,8 +122,8 @@ final class TurnsRun {
     longest = history;
   }
 
-  private int[] question(int tokens) {
-    return random.ints(tokens, 3, engine.words()).toArray();
+  private int[] question(int mean) {
+    return random.ints(settings.length(mean, random), FIRST_WORD, engine.words()).toArray();
   }
 
   /// The answer from its first token on; the last token is not computed.
