@@ -55,7 +55,8 @@ final class EngineRowsTest {
   }
 
   private long offload(List<BlockKey> keys, EngineRows rows) {
-    return OffloadPrefix.rows(tier, keys, SliceShape.defaults().withWindowBlocks(1), source, rows).count().blockOptional(PATIENCE)
+    return OffloadPrefix.rows(tier, keys, SliceShape.defaults().withWindowBlocks(1), source, rows).count()
+        .blockOptional(PATIENCE)
         .orElseThrow();
   }
 

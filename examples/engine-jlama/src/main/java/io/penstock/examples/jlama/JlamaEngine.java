@@ -122,7 +122,8 @@ final class JlamaEngine implements AutoCloseable {
   /// @param tokens most tokens of the session, prompt and answer
   JlamaSession session(int tokens) {
     if (tokens <= 0 || tokens > context()) {
-      throw new IllegalArgumentException("tokens of a session must be from 1 to " + context() + " (was " + tokens + ")");
+      throw new IllegalArgumentException(
+          "tokens of a session must be from 1 to " + context() + " (was " + tokens + ")");
     }
     return new JlamaSession(this, cache.getEphemeralKvBuffer(), tokens);
   }

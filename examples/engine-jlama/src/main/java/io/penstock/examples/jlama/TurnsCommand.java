@@ -22,7 +22,8 @@ import reactor.core.scheduler.Schedulers;
 /// `jlama turns`.
 @Command(name = "turns", mixinStandardHelpOptions = true,
     description = {"Holds conversations of random tokens. Each turn is computed without a node, and with one: the"
-        + " answers must be equal. Shows when the first token of each turn comes.", ""})
+        + " answers must be equal. Shows when the first token of each turn comes.",
+      ""})
 final class TurnsCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long BLOCKS = 100_000;

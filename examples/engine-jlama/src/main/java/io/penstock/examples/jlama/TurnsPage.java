@@ -52,7 +52,8 @@ final class TurnsPage {
     return new TableRow("turn " + turn.turn(), Stream.concat(
         Stream.of(turn.promptTokens(), turn.newTokens(), turn.loaded(), turn.computed()).map(Numbers::of),
         Stream.of(TurnsTable.millis(turn.plainSeconds()), TurnsTable.millis(turn.seconds()),
-            TurnsTable.times(turn.speedup()))).toList());
+            TurnsTable.times(turn.speedup())))
+        .toList());
   }
 
   private ChartData data() {

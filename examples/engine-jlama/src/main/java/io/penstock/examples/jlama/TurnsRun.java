@@ -89,7 +89,8 @@ final class TurnsRun {
       progress.accept(i);
     }
     List<TurnFigures> turns = IntStream.rangeClosed(1, settings.turns()).mapToObj(this::figures).toList();
-    return new TurnsReport(engine.name(), settings, turns, engine.space().layout().blockBytes(), loadRate(), wireRate());
+    return new TurnsReport(engine.name(), settings, turns, engine.space().layout().blockBytes(), loadRate(),
+        wireRate());
   }
 
   private void conversation() {
@@ -139,7 +140,8 @@ final class TurnsRun {
   private TurnFigures figures(int number) {
     List<Turn> turns = done.stream().filter(turn -> turn.number == number).toList();
     return new TurnFigures(number, turns.stream().mapToLong(turn -> turn.promptTokens).sum(),
-        turns.stream().mapToLong(turn -> turn.newTokens).sum(), turns.stream().mapToLong(turn -> turn.promptTokens).sum(),
+        turns.stream().mapToLong(turn -> turn.newTokens).sum(),
+        turns.stream().mapToLong(turn -> turn.promptTokens).sum(),
         turns.stream().mapToLong(turn -> turn.loaded).sum(), turns.stream().mapToLong(turn -> turn.computed).sum(),
         median(turns.stream().mapToDouble(turn -> turn.plainSeconds).sorted().toArray()),
         median(turns.stream().mapToDouble(turn -> turn.seconds).sorted().toArray()),

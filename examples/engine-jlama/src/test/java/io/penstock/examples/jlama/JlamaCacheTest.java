@@ -138,7 +138,7 @@ final class JlamaCacheTest {
     assertThat(last.computed()).isLessThan(last.plainComputed() / 2);
     assertThat(last.computed() + last.loaded()).isEqualTo(last.promptTokens());
     assertThat(TurnsTable.of(report)).contains("0 of 4 answers differ, logits differ in 0");
-    assertThat(TurnsPage.of(report)).contains("<canvas", "first token");
+    assertThat(TurnsPage.of(report)).contains("Time to the first token", "without a node", "turn 4");
   }
 
   @Test
@@ -148,7 +148,8 @@ final class JlamaCacheTest {
     int blocks = 90;
     int[] tokens = prompt(blocks * JlamaEngine.BLOCK_TOKENS, 3);
     try (JlamaEngine other = JlamaEngine.load(model);
-        JlamaSession written = other.session(tokens.length); JlamaSession loaded = other.session(tokens.length)) {
+        JlamaSession written = other.session(tokens.length);
+        JlamaSession loaded = other.session(tokens.length)) {
       assertThat(written.pageTokens()).isEqualTo(1365).as("which is no number of whole blocks");
       PenstockNode its = PenstockNode.start(other.space(), blocks).block(PATIENCE);
       PenstockClient pages = PenstockClient.connect(its.address(), other.space()).block(PATIENCE);
@@ -187,12 +188,13 @@ final class JlamaCacheTest {
     // What comes before layer 0 is short; layer 1 does not fit
     try (Link link = Link.thatHolds(node.address(), 8 * engine.space().layout().layerBytes() * 3L / 2)) {
       PenstockClient slow = connected(link.address());
-      try (JlamaSession session = engine.session(prompt.length + ANSWER_TOKENS); Listener listener = new Listener(line -> {
-        said.add(line);
-        if (line.equals("layer 0 is computed")) {
-          link.open();
-        }
-      })) {
+      try (JlamaSession session = engine.session(prompt.length + ANSWER_TOKENS);
+          Listener listener = new Listener(line -> {
+            said.add(line);
+            if (line.equals("layer 0 is computed")) {
+              link.open();
+            }
+          })) {
         JlamaCache.Prefilled prefilled = cache(slow).prefill(session, prompt);
         assertThat(prefilled.loaded()).isEqualTo(prompt.length - 1);
         assertThat(session.computed()).isOne();
