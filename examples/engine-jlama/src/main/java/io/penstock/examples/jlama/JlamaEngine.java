@@ -32,11 +32,12 @@ import java.util.stream.Stream;
 ///
 /// A model of Jlama keeps results of a batch in its fields, so it computes one batch at a time: sessions take turns,
 /// batch by batch, and each batch uses all cores.
+@SuppressWarnings("rawtypes") // Jlama names its tensors without their types
 final class JlamaEngine implements AutoCloseable {
   static final int BLOCK_TOKENS = 16;
   /// A batch ends where a multiple of this number of tokens does: as many as Jlama computes at a time.
   static final int BATCH_TOKENS = 256;
-  private static final String VERSION = "jlama 0.8.4";
+  private static final String VERSION = "jlama-0.8.4";
 
   private final String name;
   private final String fingerprint;
@@ -56,7 +57,7 @@ final class JlamaEngine implements AutoCloseable {
     AbstractModel model =
         ModelSupport.loadModel(folder.toFile(), null, DType.F32, DType.F32, Optional.empty(), Optional.empty());
     return new JlamaEngine(folder.toAbsolutePath().normalize().getFileName().toString(),
-        VERSION + " " + model.getWorkingDType() + " sha256:" + digest(folder), model);
+        VERSION + "/" + model.getWorkingDType() + "/sha256:" + digest(folder), model);
   }
 
   /// Digest of the configuration and of all weights.

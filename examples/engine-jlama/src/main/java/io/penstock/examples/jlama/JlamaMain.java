@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 /// The program of this module.
 @Command(name = "jlama", mixinStandardHelpOptions = true, synopsisSubcommandLabel = "COMMAND",
     description = {"Jlama, an inference engine in Java, whose KV cache lives in a node of Penstock.", ""},
-    subcommands = {ModelCommand.class, TurnsCommand.class})
+    subcommands = {ModelCommand.class, ServeCommand.class, SpaceCommand.class, TurnsCommand.class})
 public final class JlamaMain {
   private JlamaMain() {}
 
@@ -25,6 +25,7 @@ public final class JlamaMain {
   static int run(String[] args, Console console) {
     Failures failures = new Failures(console);
     return new CommandLine(new JlamaMain(), new CommandFactory(console))
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
         .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
         .setExecutionExceptionHandler(failures)

@@ -5,10 +5,12 @@ import com.github.tjake.jlama.tensor.KvBufferCache.KvBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.concurrent.CancellationException;
 
 /// One conversation and its KV cache, in pages of Jlama. A page has any number of tokens, so a block may lie in two.
 ///
 /// One thread computes. Other threads may read and write rows meanwhile, but not those that are being computed.
+@SuppressWarnings("rawtypes") // Jlama names its tensors without their types
 final class JlamaSession implements AutoCloseable {
   /// What else happens while a session computes layer after layer.
   interface Steps {
@@ -82,6 +84,7 @@ final class JlamaSession implements AutoCloseable {
   /// Computes `all` from token `from` on; the rows before are there, or come before the layer that reads them.
   ///
   /// @return the most probable next token
+  /// @throws CancellationException if the thread is interrupted
   int forward(int[] all, int from, Steps steps) {
     if (from < 0 || from >= all.length || all.length > maxTokens) {
       throw new IllegalArgumentException("tokens must end after %d and at most at %d (was %d)".formatted(from,
@@ -89,6 +92,9 @@ final class JlamaSession implements AutoCloseable {
     }
     int next = 0;
     for (int at = from; at < all.length;) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw new CancellationException("The session was interrupted.");
+      }
       int end = Math.min(all.length, (at / JlamaEngine.BATCH_TOKENS + 1) * JlamaEngine.BATCH_TOKENS);
       next = batch(Arrays.copyOfRange(all, at, end), at, steps);
       at = end;
