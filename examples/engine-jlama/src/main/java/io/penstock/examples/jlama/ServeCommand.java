@@ -24,7 +24,8 @@ import reactor.core.scheduler.Schedulers;
 /// `jlama serve`.
 @Command(name = "serve", mixinStandardHelpOptions = true,
     description = {"Serves a model: /v1/completions, /v1/chat/completions, /v1/models, /health, /metrics. Keeps the KV"
-        + " cache of prompts and answers in a node. Runs until SIGTERM.", ""})
+        + " cache of prompts and answers in a node. Runs until SIGTERM.",
+      ""})
 final class ServeCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long BLOCKS = 100_000;

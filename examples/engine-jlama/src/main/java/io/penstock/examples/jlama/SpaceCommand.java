@@ -1,9 +1,12 @@
 package io.penstock.examples.jlama;
 
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.Plane;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.shape.LayoutSettings;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -24,7 +27,12 @@ final class SpaceCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     try (JlamaEngine engine = JlamaEngine.load(model)) {
-      console.print(String.join(" ", LayoutSettings.flags(engine.space())));
+      CacheSpace space = engine.space();
+      BlockLayout layout = space.layout();
+      Plane keys = layout.planes().getFirst();
+      console.print(String.join(" ", "--model", space.model(), "--layers", "" + layout.layers(), "--block-tokens",
+          "" + layout.tokens(), "--kv-heads", "" + keys.heads(), "--head-dim", "" + keys.width(), "--dtype",
+          keys.type().name().toLowerCase(Locale.ROOT), "--fingerprint", space.fingerprint()));
     }
     return ExitCode.OK;
   }
