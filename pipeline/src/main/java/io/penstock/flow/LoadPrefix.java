@@ -65,8 +65,8 @@ public final class LoadPrefix {
     return found(tier, keys, scope).flatMapMany(lease -> lease.slices(shape, scope));
   }
 
-  /// Loads the prefix into `rows`, layer after layer in each window of blocks, each slice when it has arrived. An engine
-  /// that does not wait for the end computes with [EngineRows#found] and [EngineRows#loaded].
+  /// Loads the prefix into `rows`, layer after layer in each window of blocks, each slice when it has arrived. An
+  /// engine that computes meanwhile follows [EngineRows#found] and [EngineRows#loaded].
   ///
   /// | | |
   /// |---|---|

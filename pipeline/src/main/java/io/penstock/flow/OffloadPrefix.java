@@ -76,14 +76,14 @@ public final class OffloadPrefix {
         0));
   }
 
-  /// Offloads the blocks of one request that the tier lacks, from the rows of an engine, each layer as soon as the engine
-  /// has computed it ([EngineRows#computed]).
+  /// Offloads the blocks of one request that the tier lacks, from the rows of an engine, each layer as soon as the
+  /// engine has computed it ([EngineRows#computed]).
   ///
   /// | | |
   /// |---|---|
   /// | order, cancel | as [#newLayers]; no row is read once a cancel has returned |
   /// | threads | rows are read on the thread that sends, or on the one that completed [EngineRows#computed] |
-  /// | signals | those of [BlockTier#put], what `rows` throws or signals, `IllegalArgumentException` for a row of another length |
+  /// | signals | those of [BlockTier#put], those of `rows`, `IllegalArgumentException` for a row of another length |
   /// | failure | windows committed before stay |
   ///
   /// @param shape largest windows and slices; a remote tier cuts by the setting of its connection

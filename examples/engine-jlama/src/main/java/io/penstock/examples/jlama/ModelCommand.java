@@ -22,11 +22,11 @@ final class ModelCommand implements Callable<Integer> {
       description = "Transformer layers (default: ${DEFAULT-VALUE}).")
   private int layers;
 
-  @Option(names = "--hidden", paramLabel = "N", defaultValue = "192",
+  @Option(names = "--hidden", paramLabel = "N", defaultValue = "288",
       description = "Width, a multiple of the heads (default: ${DEFAULT-VALUE}).")
   private int hidden;
 
-  @Option(names = "--heads", paramLabel = "N", defaultValue = "6",
+  @Option(names = "--heads", paramLabel = "N", defaultValue = "9",
       description = "Query heads, a multiple of the KV heads (default: ${DEFAULT-VALUE}).")
   private int heads;
 

@@ -48,9 +48,9 @@ record TinyLlama(int layers, int hidden, int heads, int kvHeads, int context, lo
     return new TinyLlama(2, 96, 6, 3, 8192, seed);
   }
 
-  /// 6 layers of 192, 3 KV heads of 32: 4.5 KiB for each token, and pages of 273 tokens of 5 layers.
+  /// 6 layers of 288, 3 KV heads of 32: 4.5 KiB for each token, and pages of 273 tokens of 5 layers.
   static TinyLlama small(long seed) {
-    return new TinyLlama(6, 192, 6, 3, 8192, seed);
+    return new TinyLlama(6, 288, 9, 3, 8192, seed);
   }
 
   /// Writes the three files.

@@ -17,9 +17,10 @@ final class TurnsTable {
       table.row(String.valueOf(turn.turn()), turn.promptTokens(), turn.newTokens(), turn.loaded(), turn.computed(),
           millis(turn.plainSeconds()), millis(turn.seconds()), times(turn.speedup()));
     }
-    return "%s of %s, model %s\ntokens over all conversations; median time from a prompt to its first token\n\n%s\n%s\n%s\n"
+    String setting = "%s of %s, model %s\ntokens over all conversations; median time from a prompt to its first token"
         .formatted(Plural.of(settings.conversations(), "conversation"), Plural.of(settings.turns(), "turn"),
-            report.model(), table, loading(report), verdict(report));
+            report.model());
+    return String.join("\n", setting, "", table.toString(), loading(report), verdict(report), "");
   }
 
   static String loading(TurnsReport report) {

@@ -56,8 +56,8 @@ final class JlamaCacheTest {
     sender = Schedulers.newSingle("sender", true);
   }
 
-  /// Jlama's vectors are slow in a JVM without the second compiler, which tests run in, but exact: equal sums have equal
-  /// bits from the start.
+  /// Tests run without the second compiler. Jlama's vectors are slow then, but equal sums have equal bits from the
+  /// start.
   private static TinyLlama pico(long seed) {
     return new TinyLlama(2, 32, 2, 1, 8192, seed);
   }

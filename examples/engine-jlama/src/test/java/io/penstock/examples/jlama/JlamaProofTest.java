@@ -76,12 +76,12 @@ final class JlamaProofTest {
 
   @Test
   void firstTokenOfTurn5_comesSooner_atTwoThousandTokens() throws IOException {
-    TurnsReport report = turns(model(TinyLlama.small(42)), new TurnsRun.Settings(5, 5, 1472, 100, 32, 0, 2, 13));
+    TurnsReport report = turns(model(TinyLlama.small(42)), new TurnsRun.Settings(3, 5, 1472, 100, 32, 0, 1, 13));
     Path page = Path.of("target", "jlama-turns.html");
     Files.createDirectories(page.getParent());
     Files.writeString(page, TurnsPage.of(report));
 
-    assertThat(report.last().promptTokens()).isEqualTo(5 * 2000);
+    assertThat(report.last().promptTokens()).isEqualTo(3 * 2000);
     assertThat(report.isGood()).isTrue();
     assertThat(report.last().speedup()).isGreaterThanOrEqualTo(8);
     assertThat(report.loadShare()).isGreaterThanOrEqualTo(0.3);
