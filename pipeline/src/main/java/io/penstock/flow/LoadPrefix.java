@@ -62,11 +62,11 @@ public final class LoadPrefix {
   /// @param scope owns the slices emitted; close each when read
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape, BlockScope scope) {
     requireNonNull(shape, "shape");
-    return tier.match(keys).flatMap(found -> lease(tier, keys.subList(0, found), scope))
-        .flatMapMany(lease -> lease.slices(shape, scope));
+    return found(tier, keys, scope).flatMapMany(lease -> lease.slices(shape, scope));
   }
 
-  /// Loads the prefix into `rows`, layer after layer in each window of blocks, each slice when it has arrived.
+  /// Loads the prefix into `rows`, layer after layer in each window of blocks, each slice when it has arrived. An
+  /// engine that computes meanwhile follows [EngineRows#found] and [EngineRows#loaded].
   ///
   /// | | |
   /// |---|---|
@@ -84,10 +84,14 @@ public final class LoadPrefix {
     return Mono.defer(() -> {
       LentRows lent = new LentRows(rows);
       LoadedRows loaded = new LoadedRows(tier.info().space().layout(), keys.size(), lent);
-      return Flux.using(BlockScope::new, scope -> layers(tier, keys, shape, scope).doOnNext(loaded::take), scope -> {
-        lent.takeBack();
-        scope.close();
-      }).then(Mono.fromSupplier(loaded::completeBlocks));
+      return Flux.using(BlockScope::new,
+          scope -> found(tier, keys, scope).flatMapMany(lease -> {
+            loaded.found(lease.found().count());
+            return lease.slices(shape, scope);
+          }).doOnNext(loaded::take), scope -> {
+            lent.takeBack();
+            scope.close();
+          }).then(Mono.fromSupplier(loaded::completeBlocks));
     });
   }
 
@@ -124,6 +128,11 @@ public final class LoadPrefix {
     return tier.match(keys).map(found -> new Lookup(found, Outcome.ANSWERED, null))
         .onErrorResume(error -> Mono.just(new Lookup(0, Outcome.FAILED, error)))
         .timeout(deadline, Mono.just(new Lookup(0, Outcome.LATE, null)), timer);
+  }
+
+  /// A lease on the longest prefix that the tier has; empty if it has none.
+  private static Mono<Lease> found(BlockTier tier, List<BlockKey> keys, BlockScope scope) {
+    return tier.match(keys).flatMap(found -> lease(tier, keys.subList(0, found), scope));
   }
 
   /// A lease on all of `keys`, or on their present prefix if blocks were evicted since the match.

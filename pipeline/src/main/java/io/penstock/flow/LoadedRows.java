@@ -3,22 +3,34 @@ package io.penstock.flow;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.operator.Failures;
 import io.penstock.tier.BlockTier;
+import java.util.Arrays;
+import java.util.function.Consumer;
 
 /// Writes the slices of one load into the rows of an engine, and counts what has come. Signals of one stream call it.
 final class LoadedRows {
   private final BlockLayout layout;
   private final LentRows rows;
   private final int[] landedBytes;
+  /// Of each layer, over the blocks found.
+  private final long[] missingBytes;
 
   /// @param blocks of the load
   LoadedRows(BlockLayout layout, int blocks, LentRows rows) {
     this.layout = layout;
     this.rows = rows;
     this.landedBytes = new int[blocks];
+    this.missingBytes = new long[layout.layers()];
+  }
+
+  /// The tier has `blocks` blocks, and sends them now.
+  void found(int blocks) {
+    Arrays.fill(missingBytes, (long) blocks * layout.layerBytes());
+    tell(engine -> engine.found(blocks));
   }
 
   /// @throws IllegalArgumentException if the rows of the tier's blocks are no tokens
@@ -48,6 +60,14 @@ final class LoadedRows {
     }
   }
 
+  private void tell(Consumer<EngineRows> news) {
+    try {
+      rows.use(news);
+    } catch (Error e) { // of the engine: it fails the load
+      throw Failures.unchecked(e);
+    }
+  }
+
   private void take(int block, LayerSpan span) {
     int firstToken = block * layout.tokens();
     span.verify("engine");
@@ -58,6 +78,17 @@ final class LoadedRows {
       return memory;
     }))) {
       landedBytes[block] += span.bytes();
+      count(span.range());
+    }
+  }
+
+  private void count(GranuleRange range) {
+    for (int granule = range.first(); granule < range.end(); granule++) {
+      int layer = layout.layerOf(granule);
+      missingBytes[layer] -= range.isWhole() ? layout.granuleBytes(granule) : range.bytes(layout);
+      if (missingBytes[layer] == 0) {
+        tell(engine -> engine.loaded(layer));
+      }
     }
   }
 

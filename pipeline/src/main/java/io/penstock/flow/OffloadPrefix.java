@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.SliceShape;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.Batch;
@@ -14,9 +15,11 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
@@ -73,13 +76,14 @@ public final class OffloadPrefix {
         0));
   }
 
-  /// Offloads the blocks of one request that the tier lacks, from the rows of an engine.
+  /// Offloads the blocks of one request that the tier lacks, from the rows of an engine, each layer as soon as the
+  /// engine has computed it ([EngineRows#computed]).
   ///
   /// | | |
   /// |---|---|
   /// | order, cancel | as [#newLayers]; no row is read once a cancel has returned |
-  /// | threads | rows are read on the thread that sends |
-  /// | signals | those of [BlockTier#put], what `rows` throws, `IllegalArgumentException` for a row of another length |
+  /// | threads | rows are read on the thread that sends, or on the one that completed [EngineRows#computed] |
+  /// | signals | those of [BlockTier#put], those of `rows`, `IllegalArgumentException` for a row of another length |
   /// | failure | windows committed before stay |
   ///
   /// @param shape largest windows and slices; a remote tier cuts by the setting of its connection
@@ -89,15 +93,25 @@ public final class OffloadPrefix {
     requireNonNull(rows, "rows");
     LoadedRows.requireTokenRows(tier);
     BlockLayout layout = tier.info().space().layout();
-    return Flux.using(() -> new LentRows(rows), lent -> {
-      PutSource request = source.forRequest(keys, (position, range, to) -> {
+    return Flux.using(() -> new LentRows(rows), lent -> Flux.just(keys)
+        .transform(newLayers(tier, shape, source.forRequest(keys, writer(layout, rows, lent)))), LentRows::takeBack);
+  }
+
+  private static ProducingSource.RequestWriter writer(BlockLayout layout, EngineRows rows, LentRows lent) {
+    return new ProducingSource.RequestWriter() {
+      @Override
+      public void write(int position, GranuleRange range, MemorySegment to) {
         if (!lent.use(engine -> layout.forEachRow(range, to, (layer, plane, token, bytes) -> bytes
             .copyFrom(LentRows.row(engine, layer, plane, position * layout.tokens() + token, bytes))))) {
           throw new CancellationException("the offload has ended");
         }
-      });
-      return Flux.just(keys).transform(newLayers(tier, shape, request));
-    }, LentRows::takeBack);
+      }
+
+      @Override
+      public Publisher<?> ready(int position, int layer) {
+        return rows.computed(layer, (position + 1) * layout.tokens());
+      }
+    };
   }
 
   private static List<BlockKey> missing(List<BlockKey> keys, Presence there) {

@@ -80,6 +80,8 @@ public final class ProducingSource implements PutSource {
       positions.putIfAbsent(request.get(i), i);
     }
     Writer placed = (key, range, to) -> requestWriter.write(position(positions, key), range, to);
+    Ready placedReady = (keys, layer) -> requestWriter
+        .ready(keys.stream().mapToInt(key -> position(positions, key)).max().orElseThrow(), layer);
     return new PutSource() {
       @Override
       public Mono<Void> begin(int blocks, BlockScope scope) {
@@ -88,7 +90,7 @@ public final class ProducingSource implements PutSource {
 
       @Override
       public Flux<LayerSlice> window(PutSource.Window window) {
-        return ProducingSource.this.window(window, placed);
+        return ProducingSource.this.window(window, placed, placedReady);
       }
     };
   }
@@ -109,12 +111,12 @@ public final class ProducingSource implements PutSource {
 
   @Override
   public Flux<LayerSlice> window(PutSource.Window window) {
-    return window(window, writer);
+    return window(window, writer, ready);
   }
 
-  private Flux<LayerSlice> window(PutSource.Window window, Writer by) {
+  private Flux<LayerSlice> window(PutSource.Window window, Writer by, Ready when) {
     return Flux.using(BlockScope::new,
-        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts, by).slices()),
+        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts, by, when).slices()),
         BlockScope::close);
   }
 
@@ -133,18 +135,20 @@ public final class ProducingSource implements PutSource {
     private final PutSource.Window window;
     private final List<BlockDraft> drafts;
     private final Writer by;
+    private final Ready when;
     private final BitSet readyLayers = new BitSet();
 
-    Production(PutSource.Window window, List<BlockDraft> drafts, Writer by) {
+    Production(PutSource.Window window, List<BlockDraft> drafts, Writer by, Ready when) {
       this.window = window;
       this.drafts = drafts;
       this.by = by;
+      this.when = when;
     }
 
     Flux<LayerSlice> slices() {
       List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
       Flux<Integer> turns = Flux.range(0, cuts.size());
-      return (ready.equals(Ready.NOW) ? turns : turns.concatMap(i -> whenReady(cuts.get(i).range()).thenReturn(i), 0))
+      return (when.equals(Ready.NOW) ? turns : turns.concatMap(i -> whenReady(cuts.get(i).range()).thenReturn(i), 0))
           .map(i -> SlicePlan.slice(cuts, i, window.index(), this));
     }
 
@@ -153,7 +157,7 @@ public final class ProducingSource implements PutSource {
       int planes = arena.layout().planes().size();
       int first = range.first() / planes;
       return Flux.range(first, Math.ceilDiv(range.end(), planes) - first).filter(layer -> !readyLayers.get(layer))
-          .concatMap(layer -> Mono.when(ready.layer(window.keys(), layer)).doOnSuccess(done -> readyLayers.set(layer)),
+          .concatMap(layer -> Mono.when(when.layer(window.keys(), layer)).doOnSuccess(done -> readyLayers.set(layer)),
               0)
           .then();
     }
@@ -207,6 +211,11 @@ public final class ProducingSource implements PutSource {
     ///
     /// @param position of the block in the request
     void write(int position, GranuleRange range, MemorySegment to);
+
+    /// Completes when `layer` of the request's blocks up to `position` is final, as [Ready#layer]: by default at once.
+    default Publisher<?> ready(int position, int layer) {
+      return Mono.empty();
+    }
   }
 
   /// Computes the bytes of a part of a block.
