@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /// Keeps the bytes of blocks in the recording: those of committed blocks, and those that a store had from an earlier
 /// process. Outside turns, so that no other thread waits for the copy.
 final class PayloadKeeper {
   private static final int KEYS = 1 << 16;
-  private static final int WORD_SHIFT = Long.SIZE - 16;
   private static final long MIX = 0x9E3779B97F4A7C15L;
   /// Stands for a whole block, whatever its bytes.
   private static final long COMMITTED = Long.MIN_VALUE;
@@ -63,11 +63,11 @@ final class PayloadKeeper {
         LayerSpan span = draft.isComplete() ? span(draft, GranuleRange.all(draft.layout())) : null;
         if (span != null) {
           long checksum = checksum(draft.granuleChecksums());
-          add(draft.key(), COMMITTED);
-          if (add(draft.key(), ~checksum)) {
-            parts.add(new Part(new Payload(draft.key(), checksum, 0, false), span));
-          } else {
+          if (has(draft.key(), ~checksum)) {
+            add(draft.key(), COMMITTED);
             span.close(); // equal bytes are in the recording
+          } else {
+            parts.add(new Part(new Payload(draft.key(), checksum, 0, false), span, ~checksum));
           }
         }
       }
@@ -81,10 +81,12 @@ final class PayloadKeeper {
   void read(List<BlockDraft> drafts, GranuleRange range, Runnable done) {
     Queue<Part> parts = new ArrayDeque<>();
     for (BlockDraft draft : drafts) {
-      boolean known = has(draft.key(), COMMITTED) || !add(draft.key(), range.first());
+      long offset = range.offset(draft.layout());
+      long what = offset << Integer.SIZE | range.bytes(draft.layout());
+      boolean known = has(draft.key(), COMMITTED) || has(draft.key(), what);
       LayerSpan span = known ? null : span(draft, range);
       if (span != null) {
-        parts.add(new Part(new Payload(draft.key(), 0, range.offset(draft.layout()), true), span));
+        parts.add(new Part(new Payload(draft.key(), 0, offset, true), span, what));
       }
     }
     new Copying(parts, done).run();
@@ -101,23 +103,36 @@ final class PayloadKeeper {
 
   /// A word for bytes of a block.
   ///
-  /// @param what first granule, or the complement of a checksum
+  /// @param what offset and length, or the complement of a checksum
   private static long word(BlockKey key, long what) {
-    return key.hash().low() * MIX + (what + 1) * MIX;
+    BlockHash hash = key.hash();
+    long word = mixed(mixed(mixed(key.space().hashCode()) ^ hash.high()) ^ hash.low()) ^ what;
+    return Math.max(1, mixed(word) & Long.MAX_VALUE); // 0 stands for none
+  }
+
+  private static long mixed(long value) {
+    long product = value * MIX;
+    return (product ^ (product >>> 32)) * MIX;
+  }
+
+  private static int place(long word) {
+    return (int) (word & (KEYS - 1));
   }
 
   private boolean has(BlockKey key, long what) {
     long word = word(key, what);
-    return kept != null && kept.get((int) (word >>> WORD_SHIFT)) == word;
+    return kept != null && kept.get(place(word)) == word;
   }
 
-  /// Adds a key; false if it is there already.
-  private boolean add(BlockKey key, long what) {
+  private void add(BlockKey key, long what) {
     long word = word(key, what);
-    return kept == null || kept.getAndSet((int) (word >>> WORD_SHIFT), word) != word;
+    if (kept != null) {
+      kept.set(place(word), word);
+    }
   }
 
-  private record Part(Payload payload, LayerSpan bytes) {}
+  /// @param what they are, once they are in the recording
+  private record Part(Payload payload, LayerSpan bytes, long what) {}
 
   /// Copies parts, one after the other, and goes on later while there is no room.
   private final class Copying implements Runnable {
@@ -125,15 +140,21 @@ final class PayloadKeeper {
     private final Runnable done;
     private long copied;
     private volatile boolean cancelled;
+    private volatile @Nullable Disposable waiting;
 
     Copying(Queue<Part> parts, Runnable done) {
       this.parts = parts;
       this.done = done;
     }
 
+    /// Gives up what was not copied: now if it waits for room, else when the copy under way has ended.
     void cancel() {
       cancelled = true;
-      copyAll();
+      Disposable wait = waiting;
+      if (wait != null) {
+        wait.dispose();
+        copyAll();
+      }
     }
 
     @Override
@@ -141,7 +162,10 @@ final class PayloadKeeper {
       if (copyAll()) {
         done.run();
       } else {
-        script.whenRoom(this);
+        waiting = script.whenRoom(this);
+        if (cancelled) {
+          copyAll();
+        }
       }
     }
 
@@ -153,6 +177,12 @@ final class PayloadKeeper {
         }
         part.bytes().close();
         parts.remove();
+        if (!cancelled) {
+          add(part.payload().key(), part.what());
+          if (!part.payload().stored()) {
+            add(part.payload().key(), COMMITTED);
+          }
+        }
         copied = 0;
       }
       return true;

@@ -94,6 +94,9 @@ final class RecordedLease extends Lease {
 
   @Override
   protected void free() {
-    turns.run(() -> RecordedEvent.of(Kind.CLOSE, flow).ofTier(tier), lease::close);
+    turns.run(() -> RecordedEvent.of(Kind.CLOSE, flow).ofTier(tier), () -> {
+      lease.close();
+      inner.close(); // with what was made ready for a reader that left before it asked
+    });
   }
 }

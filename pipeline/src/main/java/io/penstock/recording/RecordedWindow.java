@@ -77,6 +77,9 @@ final class RecordedWindow extends LeasedWindow {
 
   @Override
   protected void free() {
-    turns.run(() -> RecordedEvent.of(Kind.CLOSE, flow).ofTier(tier), window::close);
+    turns.run(() -> RecordedEvent.of(Kind.CLOSE, flow).ofTier(tier), () -> {
+      window.close();
+      inner.close();
+    });
   }
 }
