@@ -47,6 +47,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -171,7 +172,7 @@ final class Gateway implements AutoCloseable {
   private ApiKeys keys() throws IOException {
     Optional<Path> users = config.get(GatewaySettings.KEYS);
     Optional<Path> named = config.get(GatewaySettings.QUOTAS);
-    Supplier<QuotaFile> quotas = () -> new QuotaFile(java.util.Map.of());
+    Supplier<QuotaFile> quotas = () -> new QuotaFile(Map.of());
     if (named.isPresent()) {
       quotas = watched("quotas of the gateway", named.get(), () -> QuotaFile.read(named.get()));
     }

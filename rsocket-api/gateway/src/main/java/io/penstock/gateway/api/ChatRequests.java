@@ -20,6 +20,9 @@ public final class ChatRequests {
       default -> copy(body);
     };
     require(form, request);
+    if ((form == ApiForm.RESPONSES || form == ApiForm.MESSAGES) && request.path("stream").asBoolean(false)) {
+      request.withObject("stream_options").put("include_usage", true); // their streams end with the counts of tokens
+    }
     return request;
   }
 

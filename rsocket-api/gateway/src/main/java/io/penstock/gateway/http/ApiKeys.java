@@ -21,7 +21,7 @@ import reactor.core.scheduler.Scheduler;
 public final class ApiKeys {
   private static final int UNAUTHORIZED = 401;
   private static final String KEY = "x-api-key";
-  private static final String EVERYONE = "everyone";
+  private static final String OPEN = "all";
 
   private final Access access;
   private final Supplier<QuotaFile> quotas;
@@ -40,14 +40,9 @@ public final class ApiKeys {
     this.passwords = passwords;
   }
 
-  /// Keys for nobody's use: everyone may ask, without a quota.
-  public static ApiKeys open(Scheduler timer) {
-    return new ApiKeys(Access.open(), QuotaFile::unlimited, timer, timer);
-  }
-
   /// The tenant of a request, or an [ApiException] with status 401.
   Mono<Tenant> tenant(HttpHeaders headers, @Nullable SocketAddress from) {
-    return access.isOpen() ? Mono.just(named(EVERYONE)) : Mono.defer(() -> known(headers, from));
+    return access.isOpen() ? Mono.just(named(OPEN)) : Mono.defer(() -> known(headers, from));
   }
 
   Quota quota(Tenant tenant) {

@@ -17,10 +17,6 @@ public record QuotaFile(Map<String, Quota> quotas) {
     quotas = Map.copyOf(quotas);
   }
 
-  static QuotaFile unlimited() {
-    return new QuotaFile(Map.of());
-  }
-
   /// The quota of a tenant.
   Quota of(String tenant) {
     return quotas.getOrDefault(tenant, quotas.getOrDefault(OTHERS, Quota.UNLIMITED));

@@ -5,6 +5,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.penstock.gateway.api.ApiException;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
+import java.util.Locale;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.http.server.HttpServerRequest;
@@ -20,7 +21,7 @@ final class Reading {
   static Mono<byte[]> json(HttpServerRequest request, int limit, Duration time, Scheduler timer) {
     return Mono.defer(() -> {
       String type = request.requestHeaders().get(HttpHeaderNames.CONTENT_TYPE, "application/json");
-      if (!type.toLowerCase(java.util.Locale.ROOT).replace(" ", "").matches("application/json(;.*)?")) {
+      if (!type.toLowerCase(Locale.ROOT).replace(" ", "").matches("application/json(;.*)?")) {
         throw new ApiException(UNSUPPORTED, "content-type must be application/json (was another)");
       }
       String encoding = request.requestHeaders().get(HttpHeaderNames.CONTENT_ENCODING, "identity");

@@ -1,13 +1,14 @@
 package io.penstock.gateway.instance;
 
 import io.penstock.gateway.dialect.EngineAddress;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -67,7 +68,7 @@ public final class Instances {
       byName.remove(name, instance);
       throw new IllegalArgumentException(e.getMessage(), e);
     }
-    probes.put(name, Flux.interval(java.time.Duration.ZERO, options.interval(), timer).onBackpressureDrop()
+    probes.put(name, Flux.interval(Duration.ZERO, options.interval(), timer).onBackpressureDrop()
         .concatMap(tick -> check(instance), 1).subscribe());
     LOG.info("instance {} was added: {} at {}", name, role, address);
     return instance;
@@ -102,7 +103,7 @@ public final class Instances {
 
   /// All instances by name.
   public List<Instance> all() {
-    return byName.values().stream().sorted(java.util.Comparator.comparing(Instance::name)).toList();
+    return byName.values().stream().sorted(Comparator.comparing(Instance::name)).toList();
   }
 
   /// Those that take requests, in a role.
@@ -145,7 +146,7 @@ public final class Instances {
   }
 
   private Instance get(String name) {
-    @Nullable Instance instance = byName.get(name);
+    Instance instance = byName.get(name);
     if (instance == null) {
       throw unknown(name);
     }
