@@ -125,9 +125,11 @@ final class Gateway implements AutoCloseable {
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
         config.get(GatewaySettings.PORT), loops));
     PortChoice admin = config.get(GatewaySettings.ADMIN_PORT);
-    this.operators = admin.isOff() ? null : bound(GatewayServer.operators(
-        new AdminRoutes(routes, instances, registry, token(random), timer), options,
-        config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops));
+    this.operators = admin.isOff()
+        ? null
+        : bound(GatewayServer.operators(
+            new AdminRoutes(routes, instances, registry, token(random), timer), options,
+            config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops));
     files.forEach(file -> file.every(config.get(GatewaySettings.RELOAD), work));
     add(GatewaySettings.PREFILL, InstanceRole.PREFILL);
     add(GatewaySettings.DECODE, InstanceRole.DECODE);
@@ -215,7 +217,8 @@ final class Gateway implements AutoCloseable {
 
   Ready ready() {
     DisposableServer admin = operators;
-    return new Ready(url(), admin == null ? null
+    return new Ready(url(), admin == null
+        ? null
         : config.get(GatewaySettings.ADMIN_HOST) + ":" + admin.port());
   }
 

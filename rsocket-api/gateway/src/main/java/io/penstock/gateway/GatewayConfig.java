@@ -113,7 +113,8 @@ final class GatewayConfig {
           + get(GatewaySettings.HOST) + " without)");
     }
     if (get(GatewaySettings.PREFILL).isEmpty() != get(GatewaySettings.DECODE).isEmpty()) {
-      problems.add("prefill and decode must be given together (was one of them); engines that do both are given by both");
+      problems
+          .add("prefill and decode must be given together (was one of them); engines that do both are given by both");
     }
   }
 

@@ -22,7 +22,8 @@ final class GatewaySettings {
   private static final String NONE = "none";
   private static final SettingType<List<EngineAddress>> ENGINES = new SettingType<>("URLS",
       "http or https URLs, separated by commas, with settings such as #bootstrap-port=8998, or none",
-      GatewaySettings::engines, all -> all.isEmpty() ? NONE
+      GatewaySettings::engines, all -> all.isEmpty()
+          ? NONE
           : all.stream().map(GatewaySettings::words).collect(Collectors.joining(",")));
   private static final SettingType<Boolean> FLAG = new SettingType<>("BOOLEAN", "true or false",
       GatewaySettings::flag, String::valueOf);
@@ -37,7 +38,8 @@ final class GatewaySettings {
           .collect(Collectors.joining(", ")), DialectName::of, DialectName::word),
       "nixl-pull", "How a request becomes legs at a prefill and a decode engine that name no dialect of their own.");
   static final Setting<Optional<URI>> METASERVER = new Setting<>("metaserver.url",
-      new SettingType<>("URL", "a URL, or auto", text -> text.equals("auto") ? Optional.empty()
+      new SettingType<>("URL", "a URL, or auto", text -> text.equals("auto")
+          ? Optional.empty()
           : Optional.of(URI.create(text)), url -> url.map(URI::toString).orElse("auto")),
       "auto", "The gateway's /v1/metaserver as engines of the layerwise dialect reach it.");
 
@@ -52,7 +54,8 @@ final class GatewaySettings {
   static final Setting<Duration> QUEUE_TIMEOUT =
       new Setting<>("queue.timeout", SettingType.duration(), "30s", "Longest wait of a request.");
   static final Setting<Optional<Duration>> TTFT_GOAL = new Setting<>("ttft.goal",
-      new SettingType<>("DURATION", "a duration such as 2s, or none", text -> text.equals(NONE) ? Optional.empty()
+      new SettingType<>("DURATION", "a duration such as 2s, or none", text -> text.equals(NONE)
+          ? Optional.empty()
           : Optional.of(Durations.parse(text)), goal -> goal.map(Durations::print).orElse(NONE)),
       NONE, "Time to the first token; a request that cannot reach it is refused at once with 429.");
 
@@ -128,12 +131,14 @@ final class GatewaySettings {
   }
 
   private static List<EngineAddress> engines(String text) {
-    return text.strip().equals(NONE) ? List.of()
+    return text.strip().equals(NONE)
+        ? List.of()
         : Arrays.stream(text.split(",", -1)).map(String::strip).map(EngineAddress::parse).toList();
   }
 
   private static String words(EngineAddress address) {
-    return address.settings().isEmpty() ? address.toString()
+    return address.settings().isEmpty()
+        ? address.toString()
         : address + "#" + address.settings().entrySet().stream().map(one -> one.getKey() + "=" + one.getValue())
             .sorted().collect(Collectors.joining("&"));
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.gateway.api.ApiJson;
 import io.penstock.node.setting.Setting;
+import io.penstock.wire.security.UserFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -12,6 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -208,7 +210,7 @@ final class GatewayTest {
 
   @ParameterizedTest
   @CsvSource({"/v1/completions,1", "/v1/completions,3", "/v1/completions,6", "/v1/completions,7",
-      "/v1/chat/completions,1", "/v1/chat/completions,3", "/v1/chat/completions,6"})
+    "/v1/chat/completions,1", "/v1/chat/completions,3", "/v1/chat/completions,6"})
   void answerOfAnEngineThatDies_goesOn_tokenByToken(String path, int tokens) throws Exception {
     one.diesAfter = tokens;
     boolean chat = path.contains("chat");
@@ -307,18 +309,20 @@ final class GatewayTest {
 
   @Test
   void keys_nameTenants_andQuotasRefuseWithATime() throws Exception {
-    UserFile.NewToken made = UserFile.newToken("team-a", new SecureRandom());
+    char[] token = UserFile.newToken(new SecureRandom());
+    String key = new String(token);
+    String line = UserFile.lineOf("team-a", token);
     gateway.close();
-    Path keys = Files.writeString(folder.resolve("keys"), made.line() + "\n");
+    Path keys = Files.writeString(folder.resolve("keys"), line + "\n");
     Path quotas = Files.writeString(folder.resolve("quotas"), "team-a requests=2 parallel=4\n");
     gateway = started(Map.of(GatewaySettings.KEYS, keys.toString(), GatewaySettings.QUOTAS, quotas.toString()));
 
     String body = COMPLETION.formatted("");
     assertThat(post("/v1/completions", body).statusCode()).isEqualTo(401);
     assertThat(post("/v1/completions", body, "Authorization", "Bearer wrong").statusCode()).isEqualTo(401);
-    assertThat(post("/v1/completions", body, "Authorization", "Bearer " + made.token()).statusCode()).isEqualTo(200);
-    assertThat(post("/v1/messages", CHAT.formatted(""), "x-api-key", made.token()).statusCode()).isEqualTo(200);
-    HttpResponse<String> refused = post("/v1/messages", CHAT.formatted(""), "x-api-key", made.token());
+    assertThat(post("/v1/completions", body, "Authorization", "Bearer " + key).statusCode()).isEqualTo(200);
+    assertThat(post("/v1/messages", CHAT.formatted(""), "x-api-key", key).statusCode()).isEqualTo(200);
+    HttpResponse<String> refused = post("/v1/messages", CHAT.formatted(""), "x-api-key", key);
     assertThat(refused.statusCode()).isEqualTo(429);
     assertThat(tree(refused).path("error").path("type").asString()).isEqualTo("rate_limit_error");
     assertThat(Integer.parseInt(refused.headers().firstValue("Retry-After").orElseThrow())).isBetween(1, 60);

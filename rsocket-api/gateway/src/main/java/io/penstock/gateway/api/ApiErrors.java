@@ -29,7 +29,7 @@ public final class ApiErrors {
     try {
       JsonNode tree = ApiJson.MAPPER.readTree(engineBody);
       for (JsonNode place : new JsonNode[] {tree.path("error").path("message"), tree.path("message"),
-          tree.path("detail"), tree.path("error")}) {
+        tree.path("detail"), tree.path("error")}) {
         if (place.isString() && !place.asString().isBlank()) {
           String text = place.asString();
           return text.length() > MAX_DETAIL ? text.substring(0, MAX_DETAIL) : text;

@@ -29,6 +29,7 @@ public enum ApiForm {
   /// The form of a path; null if no form has it.
   public static @Nullable ApiForm ofPath(String path) {
     return path.startsWith(MODELS.path + "/")
-        ? MODELS : Arrays.stream(values()).filter(form -> form.path.equals(path)).findFirst().orElse(null);
+        ? MODELS
+        : Arrays.stream(values()).filter(form -> form.path.equals(path)).findFirst().orElse(null);
   }
 }

@@ -66,7 +66,8 @@ final class MessagesRequest {
         case "tool_use" -> calls.add(ChatRequests.toolCall(block.path("id").asString(""),
             block.path("name").asString(""), block.path("input").toString()));
         case "tool_result" -> result(block, messages);
-        case "thinking", "redacted_thinking" -> { } // thoughts of an earlier turn are not part of a chat
+        case "thinking", "redacted_thinking" -> {
+        } // thoughts of an earlier turn are not part of a chat
         default -> throw ApiException.field("type of a content block", "text, image, tool_use, tool_result or thinking",
             block.path("type"));
       }
@@ -85,7 +86,8 @@ final class MessagesRequest {
   }
 
   private static String image(JsonNode source) {
-    return source.path("type").asString("").equals("url") ? source.path("url").asString("")
+    return source.path("type").asString("").equals("url")
+        ? source.path("url").asString("")
         : "data:" + source.path("media_type").asString("") + ";base64," + source.path("data").asString("");
   }
 

@@ -54,7 +54,8 @@ final class ResponsesRequest {
         case "function_call" -> call(item, messages);
         case "function_call_output" -> messages.addObject().put("role", "tool")
             .put("tool_call_id", item.path("call_id").asString("")).put("content", output(item.path("output")));
-        case "reasoning" -> { } // thoughts of an earlier turn are not part of a chat
+        case "reasoning" -> {
+        } // thoughts of an earlier turn are not part of a chat
         default -> throw ApiException.field("type of an input item",
             "message, function_call, function_call_output or reasoning", item.path("type"));
       }
@@ -93,7 +94,8 @@ final class ResponsesRequest {
   private static void call(JsonNode item, ArrayNode messages) {
     JsonNode last = messages.isEmpty() ? null : messages.get(messages.size() - 1);
     ObjectNode message = last instanceof ObjectNode before && before.path("role").asString("").equals("assistant")
-        ? before : messages.addObject().put("role", "assistant").putNull("content");
+        ? before
+        : messages.addObject().put("role", "assistant").putNull("content");
     message.withArray("tool_calls").add(ChatRequests.toolCall(item.path("call_id").asString(""),
         item.path("name").asString(""), item.path("arguments").asString("{}")));
   }

@@ -138,7 +138,8 @@ final class Exchange {
       if (failure != null) {
         return Mono.error(failure);
       }
-      return isStream ? stream(events, writer)
+      return isStream
+          ? stream(events, writer)
           : events.ofType(AnswerEvent.Whole.class).next().flatMap(whole -> json(OK, writer.whole(whole.body())));
     }).then();
   }
@@ -248,7 +249,8 @@ final class Exchange {
       known.end(trace.counts().prompt() + trace.counts().completion());
     }
     routes.meters().ended(isKnown ? form : null, status, trace, time);
-    ACCESS.info("{} {} {} {} ms, first {} ms, tokens {}+{}, cached {}, at {}, attempts {}, resumes {}, tenant {}, id {}",
+    ACCESS.info(
+        "{} {} {} {} ms, first {} ms, tokens {}+{}, cached {}, at {}, attempts {}, resumes {}, tenant {}, id {}",
         request.method().name(), isKnown ? form.path() : "-", status, time.toMillis(),
         trace.firstNanos() < 0 ? -1 : TimeUnit.NANOSECONDS.toMillis(trace.firstNanos()), trace.counts().prompt(),
         trace.counts().completion(), trace.counts().cached(), trace.places(), trace.attempts(), trace.resumes(),

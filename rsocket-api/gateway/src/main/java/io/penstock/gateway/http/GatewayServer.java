@@ -65,7 +65,7 @@ public final class GatewayServer {
     if (connections.incrementAndGet() > limit) {
       connection.dispose();
     }
-    connection.onTerminate().subscribe(nothing -> { }, failure -> connections.decrementAndGet(),
+    connection.onTerminate().subscribe(nothing -> {}, failure -> connections.decrementAndGet(),
         connections::decrementAndGet);
   }
 }

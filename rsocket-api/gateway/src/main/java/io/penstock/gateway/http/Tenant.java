@@ -50,8 +50,7 @@ final class Tenant {
     tokens -= used;
   }
 
-  @GuardedBy("this")
-  private void refill(Quota quota, long now) {
+  @GuardedBy("this") private void refill(Quota quota, long now) {
     double minutes = begun ? (now - at) / MINUTE : 1;
     requests = Math.min(quota.requests(), requests + minutes * quota.requests());
     tokens = Math.min(quota.tokens(), tokens + minutes * quota.tokens());

@@ -92,13 +92,13 @@ public final class Admission {
     return Math.max(1, capacity.getAsInt());
   }
 
-  @GuardedBy("this")
-  private void queue(Ticket ticket) {
+  @GuardedBy("this") private void queue(Ticket ticket) {
     double wait = (ahead(ticket.priority) + 1) * meanHeld / places();
     Duration goal = options.goal();
     if (goal != null && wait + meanFirst > goal.toNanos()) {
       throw new ApiException(LATE, "estimated time to the first token must be at most %d ms (was %d ms)"
-          .formatted(goal.toMillis(), Math.round((wait + meanFirst) / 1e6)), seconds(wait + meanFirst - goal.toNanos()));
+          .formatted(goal.toMillis(), Math.round((wait + meanFirst) / 1e6)),
+          seconds(wait + meanFirst - goal.toNanos()));
     }
     if (waiting >= options.queued()) {
       Ticket last = lastBelow(ticket.priority);
@@ -114,8 +114,7 @@ public final class Admission {
     waiting++;
   }
 
-  @GuardedBy("this")
-  private int ahead(int priority) {
+  @GuardedBy("this") private int ahead(int priority) {
     int ahead = 0;
     for (int at = priority; at <= RelayRequest.MAX_PRIORITY; at++) {
       ahead += queues.get(at).size();
@@ -123,8 +122,7 @@ public final class Admission {
     return ahead;
   }
 
-  @GuardedBy("this")
-  private @Nullable Ticket lastBelow(int priority) {
+  @GuardedBy("this") private @Nullable Ticket lastBelow(int priority) {
     for (int at = 0; at < priority; at++) {
       if (!queues.get(at).isEmpty()) {
         return queues.get(at).getLast();
@@ -142,8 +140,7 @@ public final class Admission {
     return Duration.ofSeconds(Math.clamp((long) Math.ceil(nanos / NANOS), 1, 60));
   }
 
-  @GuardedBy("this")
-  private void grantFree() {
+  @GuardedBy("this") private void grantFree() {
     int places = places();
     for (int at = RelayRequest.MAX_PRIORITY; at >= 0; at--) {
       while (running < places && !queues.get(at).isEmpty()) {
@@ -192,8 +189,7 @@ public final class Admission {
           Duration.ofSeconds(1))), timer);
     }
 
-    @GuardedBy("Admission.this")
-    private void grant(long now) {
+    @GuardedBy("Admission.this") private void grant(long now) {
       began = now;
       running++;
       signals.add(granted::tryEmitEmpty);

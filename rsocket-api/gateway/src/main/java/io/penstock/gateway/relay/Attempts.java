@@ -137,7 +137,8 @@ final class Attempts {
       blame(last, failure);
     }
     if (!begun) {
-      return mayRepeat(failure) && attempts < relay.options().attempts() ? again(prompt, failure)
+      return mayRepeat(failure) && attempts < relay.options().attempts()
+          ? again(prompt, failure)
           : Flux.error(named(failure));
     }
     if (!isDeath(failure) || !record.canGoOn() || resumes >= relay.options().resumes()) {
@@ -188,7 +189,8 @@ final class Attempts {
 
   private Throwable named(Throwable failure) {
     if (failure instanceof TimeoutException) {
-      return begun ? RelayTimeout.of("silence of an engine", relay.options().idle())
+      return begun
+          ? RelayTimeout.of("silence of an engine", relay.options().idle())
           : RelayTimeout.of("a first event", isStream ? relay.options().first() : relay.options().total());
     }
     boolean known = failure instanceof ApiException || failure instanceof LegFailure

@@ -46,7 +46,7 @@ final class InstancesTest {
     time.advanceTimeBy(Duration.ofMillis(1));
     AtomicInteger gone = new AtomicInteger();
     assertThat(instance.begin()).isTrue();
-    instances.remove("a").subscribe(nothing -> { }, failure -> { }, gone::incrementAndGet);
+    instances.remove("a").subscribe(nothing -> {}, failure -> {}, gone::incrementAndGet);
 
     assertThat(instance.begin()).isFalse();
     assertThat(gone).hasValue(0);

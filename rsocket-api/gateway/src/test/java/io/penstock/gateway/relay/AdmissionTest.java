@@ -20,7 +20,7 @@ final class AdmissionTest {
 
   private Admission.Ticket enter(Admission admission, int priority, String name) {
     Admission.Ticket ticket = admission.enter(priority);
-    ticket.granted().subscribe(nothing -> { }, failure -> log.add(name + " refused"), () -> log.add(name));
+    ticket.granted().subscribe(nothing -> {}, failure -> log.add(name + " refused"), () -> log.add(name));
     return ticket;
   }
 
@@ -90,7 +90,7 @@ final class AdmissionTest {
     int[] ended = {0};
     for (int i = 0; i < 50_000; i++) {
       Admission.Ticket ticket = admission.enter(4);
-      ticket.granted().subscribe(nothing -> { }, failure -> { }, () -> {
+      ticket.granted().subscribe(nothing -> {}, failure -> {}, () -> {
         ended[0]++;
         ticket.leave();
       });
