@@ -11,6 +11,7 @@ import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
 import io.penstock.gateway.api.ChatRequests;
+import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.LegFailure;
 import io.penstock.gateway.dialect.RequestFailure;
@@ -46,6 +47,7 @@ final class Exchange {
   private static final int OK = 200;
   private static final int INTERNAL = 500;
   private static final int WENT = 499;
+  private static final int CHARS_PER_TOKEN = 4;
   private static final int OFF_LOOP = 64 << 10;
 
   private final ApiRoutes routes;
@@ -59,6 +61,7 @@ final class Exchange {
   private int status = OK;
   private @Nullable Tenant tenant;
   private boolean counted;
+  private long bytes;
 
   /// @param form null if the path is none; then errors have OpenAI's form
   Exchange(ApiRoutes routes, HttpServerRequest request, HttpServerResponse response, @Nullable ApiForm form) {
@@ -119,14 +122,15 @@ final class Exchange {
   private Mono<Void> generate(Quota quota) {
     HttpOptions options = routes.options();
     return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer())
-        .flatMap(bytes -> {
-          Mono<ObjectNode> tree = Mono.fromCallable(() -> ApiJson.request(bytes));
-          return (bytes.length > OFF_LOOP ? tree.subscribeOn(routes.work()) : tree)
-              .flatMap(body -> relayed(body, bytes.length, quota));
+        .flatMap(read -> {
+          bytes = read.length;
+          Mono<ObjectNode> tree = Mono.fromCallable(() -> ApiJson.request(read));
+          return (read.length > OFF_LOOP ? tree.subscribeOn(routes.work()) : tree)
+              .flatMap(body -> relayed(body, quota));
         });
   }
 
-  private Mono<Void> relayed(ObjectNode body, long bytes, Quota quota) {
+  private Mono<Void> relayed(ObjectNode body, Quota quota) {
     ObjectNode chat = ChatRequests.of(form, body);
     HttpHeaders headers = request.requestHeaders();
     RelayRequest relayed = new RelayRequest(form.enginePath(), chat, id, passed(headers), bytes,
@@ -140,7 +144,7 @@ final class Exchange {
       }
       return isStream
           ? stream(events, writer)
-          : events.ofType(AnswerEvent.Whole.class).next().flatMap(whole -> json(OK, writer.whole(whole.body())));
+          : events.ofType(AnswerEvent.Whole.class).singleOrEmpty().flatMap(whole -> json(OK, writer.whole(whole.body())));
     }).then();
   }
 
@@ -239,6 +243,14 @@ final class Exchange {
     return given.isEmpty() || given.length() > 256 || known == null ? null : known.name() + "/" + given;
   }
 
+  /// Tokens that the tenant is charged. Where no engine counted them, because the client went, they are estimated.
+  private long used() {
+    TokenCounts counts = trace.counts();
+    boolean isCounted = counts.prompt() > 0;
+    long estimated = trace.events() > 0 ? bytes / CHARS_PER_TOKEN + trace.events() : 0;
+    return isCounted ? counts.prompt() + counts.completion() : estimated;
+  }
+
   private void ended(SignalType signal) {
     if (signal == SignalType.CANCEL) {
       status = WENT;
@@ -246,7 +258,7 @@ final class Exchange {
     Duration time = Duration.ofNanos(routes.timer().now(TimeUnit.NANOSECONDS) - start);
     Tenant known = tenant;
     if (counted && known != null) {
-      known.end(trace.counts().prompt() + trace.counts().completion());
+      known.end(used());
     }
     routes.meters().ended(isKnown ? form : null, status, trace, time);
     ACCESS.info(

@@ -3,6 +3,7 @@ package io.penstock.gateway.relay;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.choice.Prompt;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.EngineAddress;
@@ -60,8 +61,7 @@ final class Attempts {
   }
 
   Flux<AnswerEvent> run(Prompt prompt) {
-    return Flux.defer(() -> attempt(prompt)).onErrorResume(failure -> next(prompt, failure))
-        .doOnComplete(() -> trace.counts(record.counts()));
+    return Flux.defer(() -> attempt(prompt)).onErrorResume(failure -> next(prompt, failure));
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
@@ -119,6 +119,15 @@ final class Attempts {
   }
 
   private @Nullable AnswerEvent take(AnswerEvent event) {
+    TokenCounts before = record.counts();
+    AnswerEvent changed = changed(event);
+    if (!record.counts().equals(before)) {
+      trace.counts(record.counts());
+    }
+    return changed;
+  }
+
+  private @Nullable AnswerEvent changed(AnswerEvent event) {
     return switch (event) {
       case AnswerEvent.Chunk chunk -> {
         String json = record.take(chunk.json());
