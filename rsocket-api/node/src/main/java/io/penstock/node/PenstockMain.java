@@ -43,8 +43,8 @@ import picocli.CommandLine.IVersionProvider;
     exitCodeListHeading = "%nExit codes:%n",
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB", "  penstock help put", "",
-      "attack, simulate, torture and bench are commands of the source tree, whose",
-      "launcher also runs its examples:", "  ./penstock example", ""})
+      "attack, simulate, torture, bench and gateway are commands of the source tree,",
+      "whose launcher also runs its examples:", "  ./penstock example", ""})
 public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS =

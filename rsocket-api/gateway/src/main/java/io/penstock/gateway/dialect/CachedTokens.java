@@ -32,7 +32,8 @@ final class CachedTokens {
       case AnswerEvent.Chunk chunk -> {
         JsonNode tree = Json.tree(chunk.json());
         yield tree.path(USAGE) instanceof ObjectNode usage && replace(usage, prefill)
-            ? new AnswerEvent.Chunk(Json.text(tree)) : chunk;
+            ? new AnswerEvent.Chunk(Json.text(tree))
+            : chunk;
       }
       case AnswerEvent.Whole whole -> {
         if (whole.body().path(USAGE) instanceof ObjectNode usage) {

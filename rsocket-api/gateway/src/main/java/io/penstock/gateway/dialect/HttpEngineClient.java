@@ -79,7 +79,8 @@ public final class HttpEngineClient implements EngineClient {
   public Mono<Void> post(URI uri, ObjectNode message) {
     return http.headers(headers -> headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json")).post().uri(uri)
         .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(Json.bytes(message))))
-        .response((response, body) -> response.status().code() < FIRST_ERROR ? body.then().flux()
+        .response((response, body) -> response.status().code() < FIRST_ERROR
+            ? body.then().flux()
             : Flux.error(new IOException("it answered " + response.status().code())))
         .then();
   }
@@ -109,7 +110,8 @@ public final class HttpEngineClient implements EngineClient {
     });
     return events.onErrorMap(failure -> !(failure instanceof LegFailure),
         failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure))
-        .concatWith(Mono.defer(() -> done.get() ? Mono.empty()
+        .concatWith(Mono.defer(() -> done.get()
+            ? Mono.empty()
             : Mono.error(LegFailure.broken(leg, "ended its stream without " + DONE, null))));
   }
 

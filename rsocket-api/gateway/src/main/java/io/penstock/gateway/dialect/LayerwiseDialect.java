@@ -68,7 +68,8 @@ final class LayerwiseDialect implements Dialect {
   }
 
   static List<String> children(EngineRequest request, String id) {
-    return request.isChat() ? List.of("chatcmpl-" + id)
+    return request.isChat()
+        ? List.of("chatcmpl-" + id)
         : IntStream.range(0, request.prompts()).mapToObj(prompt -> "cmpl-" + id + "-" + prompt).toList();
   }
 }

@@ -43,7 +43,8 @@ final class Legs {
   /// [LegFailure].
   Flux<AnswerEvent> decode(Leg leg) {
     Flux<AnswerEvent> events = leg.body().path("stream").asBoolean(false)
-        ? client.events(leg).map(AnswerEvent.Chunk::new) : client.answer(leg).map(Legs::whole).flux();
+        ? client.events(leg).map(AnswerEvent.Chunk::new)
+        : client.answer(leg).map(Legs::whole).flux();
     return events.handle((event, sink) -> {
       String early = EarlyEnd.in(event);
       if (early == null) {

@@ -41,7 +41,8 @@ public final class Metaserver {
         return Mono.just(refusal(BAD_REQUEST, "request_id must be the id of a child"));
       }
       Expected parent = expected.get(child);
-      return parent == null ? Mono.just(refusal(NOT_FOUND, "Unknown metaserver request_id: '" + child + "'"))
+      return parent == null
+          ? Mono.just(refusal(NOT_FOUND, "Unknown metaserver request_id: '" + child + "'"))
           : parent.report(child, transfer);
     });
   }
@@ -81,7 +82,8 @@ public final class Metaserver {
 
     /// Answers the reports.
     void ended(@Nullable Throwable failure) {
-      outcome.tryEmitValue(failure == null ? new Reply(OK, Json.object().put("status", "ok"))
+      outcome.tryEmitValue(failure == null
+          ? new Reply(OK, Json.object().put("status", "ok"))
           : refusal(BAD_GATEWAY, String.valueOf(failure.getMessage())));
     }
 

@@ -41,7 +41,8 @@ final class NixlPushDialect implements Dialect {
       ObjectNode transfer = NixlPullDialect.transferOfPrefill().put("transfer_id", "xfer-" + id);
       Leg prefill = legs.leg(Leg.Role.PREFILL, engine, request, id, PrefillBody.of(request, transfer));
       ObjectNode known = coordinatesOf(engine);
-      Flux<AnswerEvent> answer = known != null ? both(request, pair, id, prefill, known)
+      Flux<AnswerEvent> answer = known != null
+          ? both(request, pair, id, prefill, known)
           : legs.prefill(prefill).flatMapMany(first -> after(request, pair, id, prefill, first));
       return answer.doOnError(failure -> learned.remove(engine.url()));
     });
@@ -54,7 +55,8 @@ final class NixlPushDialect implements Dialect {
 
   private static @Nullable ObjectNode settingsOf(EngineAddress engine) {
     String id = engine.settings().get(EngineAddress.ENGINE_ID);
-    return id == null ? null
+    return id == null
+        ? null
         : Json.object().put("remote_engine_id", id)
             .put("remote_host", engine.setting(EngineAddress.KV_HOST).orElse(engine.host()))
             .put("remote_port", engine.number(EngineAddress.KV_PORT, 5600))

@@ -131,7 +131,8 @@ final class SplitDialect implements Dialect {
     /// Gives a choice its number in the whole answer.
     JsonNode numbered(JsonNode choice) {
       return choice instanceof ObjectNode object
-          ? object.put("index", object.path("index").asInt(0) * stride + offset) : choice;
+          ? object.put("index", object.path("index").asInt(0) * stride + offset)
+          : choice;
     }
   }
 }

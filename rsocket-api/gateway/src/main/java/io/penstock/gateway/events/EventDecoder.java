@@ -89,7 +89,8 @@ final class EventDecoder {
         fields.type = in.unpackString();
         continue;
       }
-      List<String> names = "BlockStored".equals(fields.type) ? EventFields.STORED
+      List<String> names = "BlockStored".equals(fields.type)
+          ? EventFields.STORED
           : "BlockRemoved".equals(fields.type) ? EventFields.REMOVED : List.of();
       field(i <= names.size() ? names.get(i - 1) : "", fields);
     }

@@ -108,8 +108,7 @@ public final class EventSubscriber {
         }
         done.complete(null);
       });
-      return Mono.fromFuture(CompletableFuture.anyOf(done, ended).thenAccept(any -> {
-      }), true);
+      return Mono.fromFuture(CompletableFuture.anyOf(done, ended).thenAccept(any -> {}), true);
     });
   }
 

@@ -97,7 +97,8 @@ final class PublisherBlocks {
             before.with(event.tokens(), from, from + event.blockTokens(), event.extra(i), unit));
       }
       if (block == null) {
-        counts.increment(event.tokens().length == 0 || event.blockTokens() <= 0 ? EventCount.WITHOUT_TOKENS
+        counts.increment(event.tokens().length == 0 || event.blockTokens() <= 0
+            ? EventCount.WITHOUT_TOKENS
             : event.isAligned() ? EventCount.UNKNOWN_PARENT : EventCount.UNALIGNED);
         before = null;
       } else {

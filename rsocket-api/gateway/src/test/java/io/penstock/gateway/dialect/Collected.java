@@ -18,7 +18,8 @@ record Collected(List<String> choices, @Nullable JsonNode usage, List<String> id
     JsonNode usage = null;
     List<String> ids = new ArrayList<>();
     for (AnswerEvent event : events) {
-      JsonNode tree = event instanceof AnswerEvent.Chunk chunk ? Json.tree(chunk.json())
+      JsonNode tree = event instanceof AnswerEvent.Chunk chunk
+          ? Json.tree(chunk.json())
           : ((AnswerEvent.Whole) event).body();
       if (!ids.contains(tree.path("id").asString())) {
         ids.add(tree.path("id").asString());

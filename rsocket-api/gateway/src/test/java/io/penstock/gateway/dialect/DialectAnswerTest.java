@@ -159,7 +159,8 @@ class DialectAnswerTest {
       rig.set(new Rig(name, URI.create(first.url()), (uri, report) -> post(http, uri, report)));
       EngineServer second = EngineServer.start(() -> rig.get().decode, loops);
       EngineAddress decode = EngineAddress.parse(second.url());
-      EnginePair pair = name == DialectName.SINGLE ? EnginePair.single(decode)
+      EnginePair pair = name == DialectName.SINGLE
+          ? EnginePair.single(decode)
           : EnginePair.of(EngineAddress.parse(first.url() + "#bootstrap-port=" + first.port()), decode);
       return new Sockets(first, second, pair);
     }

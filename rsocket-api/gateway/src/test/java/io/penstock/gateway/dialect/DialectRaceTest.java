@@ -77,7 +77,8 @@ class DialectRaceTest {
       stream = random.nextBoolean();
       DirectClient.Fault[] all = DirectClient.Fault.values();
       fault = random.nextInt(10) < 5 ? DirectClient.Fault.NONE : all[1 + random.nextInt(all.length - 1)];
-      faulty = name == DialectName.SINGLE ? Leg.Role.BOTH
+      faulty = name == DialectName.SINGLE
+          ? Leg.Role.BOTH
           : random.nextBoolean() ? Leg.Role.PREFILL : Leg.Role.DECODE;
       faultyLeg = random.nextInt(2);
       cancelled = random.nextInt(4) == 0 ? Duration.ofMillis(random.nextInt(40)) : null;
@@ -88,10 +89,12 @@ class DialectRaceTest {
       rig.prefill.paced(Mono.defer(this::pause));
       rig.decode.paced(Mono.defer(this::pause));
       AtomicInteger legs = new AtomicInteger();
-      client.faults(leg -> leg.role() == faulty && legs.getAndIncrement() == faultyLeg ? wrong()
+      client.faults(leg -> leg.role() == faulty && legs.getAndIncrement() == faultyLeg
+          ? wrong()
           : DirectClient.Fault.NONE);
       String asked = stream
-          ? body.replace("}", ",\"stream\":true,\"stream_options\":{\"include_usage\":true}}") : body;
+          ? body.replace("}", ",\"stream\":true,\"stream_options\":{\"include_usage\":true}}")
+          : body;
       Disposable running = rig.dialects(client, Rig.METASERVER, random, time)
           .answer(Rig.request("/v1/completions", asked), rig.pair()).collectList()
           .subscribe(answer::set, failure::set);

@@ -125,7 +125,8 @@ class DialectRulesTest {
     DirectClient client = new DirectClient();
     Rig rig = Rig.direct(DialectName.LAYERWISE, client);
     ((LayerwisePrefill) rig.prefill).readingBatches();
-    client.tampering(leg -> leg.role() != Leg.Role.PREFILL ? leg
+    client.tampering(leg -> leg.role() != Leg.Role.PREFILL
+        ? leg
         : changed(leg, body -> ((ObjectNode) body.path("kv_transfer_params")).remove("batch_kv_transfer_params")));
     Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
     LegFailure failure = catchThrowableOfType(LegFailure.class,
@@ -225,7 +226,8 @@ class DialectRulesTest {
     Rig rig = Rig.direct(DialectName.NIXL_PULL, client);
     Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
     client.answers((leg, text) -> leg.role() == Leg.Role.DECODE
-        ? text.replace("\"finish_reason\":\"length\"", "\"finish_reason\":\"abort\"") : text);
+        ? text.replace("\"finish_reason\":\"length\"", "\"finish_reason\":\"abort\"")
+        : text);
     for (String body : List.of(BODY, BODY.replace("true", "false"))) {
       LegFailure failure = catchThrowableOfType(LegFailure.class,
           () -> dialects.answer(Rig.request("/v1/completions", body), rig.pair()).blockLast(LIMIT));
@@ -234,7 +236,8 @@ class DialectRulesTest {
       assertThat(failure.isTransient()).isTrue();
     }
     client.answers((leg, text) -> leg.role() == Leg.Role.DECODE
-        ? text.replace("{\"id\"", "{\"kv_transfer_params\":{},\"id\"") : text);
+        ? text.replace("{\"id\"", "{\"kv_transfer_params\":{},\"id\"")
+        : text);
     assertThat(dialects.answer(Rig.request("/v1/completions", BODY.replace("true", "false")), rig.pair())
         .blockLast(LIMIT)).isInstanceOfSatisfying(AnswerEvent.Whole.class,
             whole -> assertThat(whole.body().has("kv_transfer_params")).isFalse());
@@ -256,7 +259,8 @@ class DialectRulesTest {
   void aSpareDecodeAnswersWhenTheFirstRefusesTheConnection() {
     DirectClient client = new DirectClient();
     Rig rig = Rig.direct(DialectName.NIXL_PULL, client);
-    client.faults(leg -> leg.engine().url().toString().equals(Rig.DECODE) ? DirectClient.Fault.UNREACHABLE
+    client.faults(leg -> leg.engine().url().toString().equals(Rig.DECODE)
+        ? DirectClient.Fault.UNREACHABLE
         : DirectClient.Fault.NONE);
     Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
     EnginePair pair = rig.pair(List.of(EngineAddress.parse(Rig.SPARE)));
@@ -270,7 +274,8 @@ class DialectRulesTest {
   void aSpareDecodeIsNotAskedWhenTheFirstHadTheLeg() {
     DirectClient client = new DirectClient();
     Rig rig = Rig.direct(DialectName.NIXL_PULL, client);
-    client.faults(leg -> leg.engine().url().toString().equals(Rig.DECODE) ? DirectClient.Fault.REFUSED
+    client.faults(leg -> leg.engine().url().toString().equals(Rig.DECODE)
+        ? DirectClient.Fault.REFUSED
         : DirectClient.Fault.NONE);
     Dialects dialects = rig.dialects(client, Rig.METASERVER, new Random(1), Schedulers.parallel());
     EnginePair pair = rig.pair(List.of(EngineAddress.parse(Rig.SPARE)));

@@ -64,7 +64,8 @@ final class DirectClient implements EngineClient {
   @Override
   public Mono<JsonNode> get(URI uri) {
     return other("GET", uri, Tree.object())
-        .flatMap(reply -> reply.status() == 200 ? reply.parts().single().map(Tree::read)
+        .flatMap(reply -> reply.status() == 200
+            ? reply.parts().single().map(Tree::read)
             : Mono.error(new IllegalStateException("it answered " + reply.status())));
   }
 
@@ -89,7 +90,8 @@ final class DirectClient implements EngineClient {
       }
       Flux<String> answer = Mono.defer(latency).then(Mono.defer(() -> engines.get(leg.engine().url().toString())
           .handle(new Call("POST", leg.path(), leg.headers(), Tree.read(Json.text(leg.body()))))))
-          .flatMapMany(reply -> reply.status() == 200 ? reply.parts().map(part -> answers.apply(leg, part))
+          .flatMapMany(reply -> reply.status() == 200
+              ? reply.parts().map(part -> answers.apply(leg, part))
               : refused(leg, reply));
       return broken(leg, fault, answer).onErrorMap(failure -> !(failure instanceof LegFailure),
           failure -> LegFailure.broken(leg, "broke off: " + failure.getMessage(), failure));

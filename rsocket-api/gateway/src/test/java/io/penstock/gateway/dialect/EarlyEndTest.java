@@ -10,8 +10,8 @@ import tools.jackson.databind.node.ObjectNode;
 class EarlyEndTest {
   @ParameterizedTest
   @ValueSource(strings = {"{'choices':[{'text':'a','finish_reason':'abort'}]}",
-      "{'choices': [{'text': 'a', 'finish_reason': 'error'}], 'usage': null}",
-      "{'choices':[{'text':'','finish_reason':'stop','stop_reason':'recomputed'}]}"})
+    "{'choices': [{'text': 'a', 'finish_reason': 'error'}], 'usage': null}",
+    "{'choices':[{'text':'','finish_reason':'stop','stop_reason':'recomputed'}]}"})
   void anAnswerThatItsEngineGaveUpIsNotWhole(String text) {
     String json = text.replace('\'', '"');
     assertThat(EarlyEnd.in(new AnswerEvent.Chunk(json))).isNotNull();
@@ -20,10 +20,10 @@ class EarlyEndTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{'choices':[{'text':'a','finish_reason':null}]}",
-      "{'choices':[{'text':'a','finish_reason':'stop','stop_reason':'abort'}]}", "{'choices':[]}", "[]",
-      "{'choices':[{'text':'\\'finish_reason\\':\\'abort\\'','finish_reason':'length'}]}",
-      "{'choices':[{'finish_reason':null,'text':'\\'finish_reason\\':\\'abort\\''}]}",
-      "{'choices':[{'text':'a','finish_reason'"})
+    "{'choices':[{'text':'a','finish_reason':'stop','stop_reason':'abort'}]}", "{'choices':[]}", "[]",
+    "{'choices':[{'text':'\\'finish_reason\\':\\'abort\\'','finish_reason':'length'}]}",
+    "{'choices':[{'finish_reason':null,'text':'\\'finish_reason\\':\\'abort\\''}]}",
+    "{'choices':[{'text':'a','finish_reason'"})
   void anyOtherIs(String text) {
     assertThat(EarlyEnd.in(new AnswerEvent.Chunk(text.replace('\'', '"')))).isNull();
   }

@@ -57,7 +57,8 @@ class HttpEngineClientTest {
           return Mono.never();
         })
         .post("/long", (request, response) -> response.sendString(Flux.just("data: ")
-            .concatWith(Flux.just("x".repeat(1 << 20)).repeat(9))))).bindNow();
+            .concatWith(Flux.just("x".repeat(1 << 20)).repeat(9)))))
+        .bindNow();
   }
 
   @AfterAll

@@ -90,7 +90,8 @@ final class Rig {
 
   EnginePair pair(List<EngineAddress> spares) {
     EngineAddress second = EngineAddress.parse(DECODE);
-    return name == DialectName.SINGLE ? EnginePair.single(second)
+    return name == DialectName.SINGLE
+        ? EnginePair.single(second)
         : new EnginePair(EngineAddress.parse(PREFILL), second, spares);
   }
 

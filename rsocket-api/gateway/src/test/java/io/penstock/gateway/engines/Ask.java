@@ -13,7 +13,8 @@ public record Ask(Call call, boolean chat, List<String> prompts, int choices, in
     boolean stream = body.path("stream").asBoolean(false);
     Refusal.unless(stream || !body.hasNonNull("stream_options"),
         "Stream options can only be defined when `stream=True`.");
-    int most = body.has("max_completion_tokens") ? body.path("max_completion_tokens").asInt(0)
+    int most = body.has("max_completion_tokens")
+        ? body.path("max_completion_tokens").asInt(0)
         : body.path("max_tokens").asInt(DEFAULT_MOST);
     Refusal.unless(most >= 1, "max_tokens must be at least 1, got " + most + ".");
     Refusal.unless(body.path("min_tokens").asInt(0) <= most, "min_tokens must be less than or equal to max_tokens");

@@ -54,7 +54,8 @@ public final class LayerwiseDecode extends ScriptedEngine {
 
   static List<String> children(Ask ask) {
     String id = ask.requestId();
-    return ask.chat() ? List.of("chatcmpl-" + id)
+    return ask.chat()
+        ? List.of("chatcmpl-" + id)
         : IntStream.range(0, ask.prompts().size()).mapToObj(i -> "cmpl-" + id + "-" + i).toList();
   }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A JVM without signals falls back to a shutdown hook, with which the process still drains but ends with the JVM's own
 /// exit code.
-final class Stop {
+public final class Stop {
   private static final int SIGNALLED = 128;
 
   private final CountDownLatch asked = new CountDownLatch(1);
@@ -21,7 +21,7 @@ final class Stop {
   private Stop() {}
 
   /// Listens from now on.
-  static Stop onSignals() {
+  public static Stop onSignals() {
     Stop stop = new Stop();
     try {
       stop.handle("TERM", 15);
@@ -65,7 +65,7 @@ final class Stop {
   }
 
   /// Returns when it is asked to stop.
-  void await() throws InterruptedException {
+  public void await() throws InterruptedException {
     asked.await();
   }
 }

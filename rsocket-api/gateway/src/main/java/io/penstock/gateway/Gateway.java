@@ -1,0 +1,248 @@
+package io.penstock.gateway;
+
+import static java.util.Objects.requireNonNull;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.channel.ChannelOption;
+import io.penstock.gateway.choice.Router;
+import io.penstock.gateway.dialect.Dialects;
+import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.gateway.dialect.HttpEngineClient;
+import io.penstock.gateway.dialect.Metaserver;
+import io.penstock.gateway.http.AdminRoutes;
+import io.penstock.gateway.http.ApiKeys;
+import io.penstock.gateway.http.ApiRoutes;
+import io.penstock.gateway.http.GatewayMeters;
+import io.penstock.gateway.http.GatewayServer;
+import io.penstock.gateway.http.HttpOptions;
+import io.penstock.gateway.http.QuotaFile;
+import io.penstock.gateway.instance.HealthOptions;
+import io.penstock.gateway.instance.InstanceRole;
+import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.prompt.GivenTokens;
+import io.penstock.gateway.prompt.PromptTokens;
+import io.penstock.gateway.prompt.TextPieces;
+import io.penstock.gateway.relay.Admission;
+import io.penstock.gateway.relay.AdmissionOptions;
+import io.penstock.gateway.relay.Relay;
+import io.penstock.gateway.relay.RelayOptions;
+import io.penstock.gateway.relay.RouterChooser;
+import io.penstock.node.cli.OwnerFile;
+import io.penstock.node.setting.PortChoice;
+import io.penstock.node.setting.Setting;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.ClientCertificates;
+import io.penstock.wire.security.Reloaded;
+import io.penstock.wire.security.ServerTls;
+import io.penstock.wire.security.TlsFiles;
+import io.penstock.wire.security.UserFile;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.resources.LoopResources;
+
+/// A running gateway.
+final class Gateway implements AutoCloseable {
+  private static final Duration CONNECT = Duration.ofSeconds(2);
+  private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
+  private static final Duration END = Duration.ofSeconds(2);
+  private static final Duration LOOK = Duration.ofMillis(50);
+  private static final int TOKEN_BYTES = 32;
+  private static final int MAX_CONNECTIONS = 4096;
+
+  private final GatewayConfig config;
+  private final LoopResources loops;
+  private final ConnectionProvider pool;
+  private final Scheduler timer;
+  private final Scheduler work;
+  private final Instances instances;
+  private final Admission admission;
+  private final List<Reloaded<?>> files = new ArrayList<>();
+  private final DisposableServer clients;
+  private final @Nullable DisposableServer operators;
+
+  /// What a machine learns when the gateway is ready.
+  record Ready(String url, @Nullable String admin) {}
+
+  private Gateway(GatewayConfig config) throws IOException {
+    this.config = config;
+    this.timer = Schedulers.newParallel("gateway-timer", 1, true);
+    this.work = Schedulers.newBoundedElastic(2, 1024, "gateway-work", 60, true);
+    this.loops = LoopResources.create("gateway", Math.max(1, Runtime.getRuntime().availableProcessors()), true);
+    this.pool = ConnectionProvider.builder("engines").maxConnections(MAX_CONNECTIONS)
+        .pendingAcquireMaxCount(MAX_CONNECTIONS).pendingAcquireTimeout(CONNECT).maxIdleTime(KEPT).build();
+    SecureRandom random = new SecureRandom();
+    HttpEngineClient client = new HttpEngineClient(HttpClient.create(pool).runOn(loops)
+        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
+    this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models")).then(),
+        timer);
+    Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
+    int blockTokens = config.get(GatewaySettings.BLOCK_TOKENS);
+    RouterChooser chooser = new RouterChooser(router,
+        PromptTokens.firstOf(List.of(new GivenTokens(blockTokens), new TextPieces(blockTokens))), blockTokens);
+    this.admission = new Admission(new AdmissionOptions(config.get(GatewaySettings.QUEUE),
+        config.get(GatewaySettings.QUEUE_TIMEOUT), config.get(GatewaySettings.TTFT_GOAL).orElse(null)),
+        () -> instances.answering() * config.get(GatewaySettings.RUNNING), timer);
+    instances.listen(chooser);
+    instances.listen(new Instances.Listener() {
+      @Override
+      public void changed() {
+        admission.recheck();
+      }
+    });
+    Metaserver metaserver = new Metaserver();
+    Dialects dialects = new Dialects(config.get(GatewaySettings.DIALECT), client, metaserver,
+        config.get(GatewaySettings.METASERVER).orElse(URI.create("http://" + config.get(GatewaySettings.HOST) + ":"
+            + config.get(GatewaySettings.PORT) + Metaserver.PATH)),
+        random, timer);
+    Relay relay = new Relay(relayOptions(), admission, chooser, instances, dialects, timer);
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    HttpOptions options = new HttpOptions(config.get(GatewaySettings.BODY_BYTES),
+        config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
+        config.get(GatewaySettings.CONNECTIONS), tls());
+    ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, client, metaserver,
+        new GatewayMeters(registry, admission, instances), random, timer, work);
+    this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
+        config.get(GatewaySettings.PORT), loops));
+    PortChoice admin = config.get(GatewaySettings.ADMIN_PORT);
+    this.operators = admin.isOff()
+        ? null
+        : bound(GatewayServer.operators(
+            new AdminRoutes(routes, instances, registry, token(random), timer), options,
+            config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops));
+    files.forEach(file -> file.every(config.get(GatewaySettings.RELOAD), work));
+    add(GatewaySettings.PREFILL, InstanceRole.PREFILL);
+    add(GatewaySettings.DECODE, InstanceRole.DECODE);
+    add(GatewaySettings.BOTH, InstanceRole.BOTH);
+  }
+
+  static Gateway start(GatewayConfig config) throws IOException {
+    return new Gateway(config);
+  }
+
+  private static DisposableServer bound(Mono<? extends DisposableServer> server) {
+    return requireNonNull(server.block(), "a server binds or fails");
+  }
+
+  private void add(Setting<List<EngineAddress>> setting, InstanceRole role) {
+    config.get(setting).forEach(address -> instances.add(AdminRoutes.nameOf(address), role, address));
+  }
+
+  private HealthOptions health() {
+    return new HealthOptions(config.get(GatewaySettings.HEALTH_INTERVAL), config.get(GatewaySettings.HEALTH_TIMEOUT),
+        config.get(GatewaySettings.HEALTH_DOWN), config.get(GatewaySettings.HEALTH_UP));
+  }
+
+  private RelayOptions relayOptions() {
+    return new RelayOptions(config.get(GatewaySettings.ATTEMPTS), config.get(GatewaySettings.RESUMES),
+        config.get(GatewaySettings.FIRST_TIMEOUT), config.get(GatewaySettings.IDLE_TIMEOUT),
+        config.get(GatewaySettings.TOTAL_TIMEOUT));
+  }
+
+  private @Nullable ServerTls tls() throws IOException {
+    Optional<Path> cert = config.get(GatewaySettings.TLS_CERT);
+    if (cert.isEmpty()) {
+      return null;
+    }
+    ServerTls tls = ServerTls.of(
+        TlsFiles.none().withCert(cert.get(), config.get(GatewaySettings.TLS_KEY).orElseThrow()),
+        ClientCertificates.NONE);
+    files.add(tls.files());
+    return tls;
+  }
+
+  private ApiKeys keys() throws IOException {
+    Optional<Path> users = config.get(GatewaySettings.KEYS);
+    Optional<Path> named = config.get(GatewaySettings.QUOTAS);
+    Supplier<QuotaFile> quotas = () -> new QuotaFile(Map.of());
+    if (named.isPresent()) {
+      quotas = watched("quotas of the gateway", named.get(), () -> QuotaFile.read(named.get()));
+    }
+    Access access = Access.open();
+    if (users.isPresent()) {
+      access = Access.of(watched("keys of the gateway", users.get(), () -> UserFile.read(users.get())),
+          AccessRules::open);
+    }
+    return new ApiKeys(access, quotas, timer, work);
+  }
+
+  private <T> Supplier<T> watched(String name, Path file, Reloaded.Reading<T> reading) throws IOException {
+    Reloaded<T> read = Reloaded.read(name, List.of(file), reading);
+    files.add(read);
+    return read::current;
+  }
+
+  private @Nullable String token(SecureRandom random) throws IOException {
+    Optional<Path> file = config.get(GatewaySettings.ADMIN_TOKEN);
+    if (file.isEmpty()) {
+      return null;
+    }
+    if (Files.notExists(file.get())) {
+      byte[] token = new byte[TOKEN_BYTES];
+      random.nextBytes(token);
+      OwnerFile.create(file.get(), HexFormat.of().formatHex(token));
+    }
+    String token = Files.readString(file.get()).strip();
+    if (token.length() < TOKEN_BYTES / 2) {
+      throw new IllegalArgumentException("admin.token.file must have a token of at least " + TOKEN_BYTES / 2
+          + " characters (was shorter)");
+    }
+    return token;
+  }
+
+  String url() {
+    return (config.get(GatewaySettings.TLS_CERT).isPresent() ? "https://" : "http://")
+        + config.get(GatewaySettings.HOST) + ":" + clients.port();
+  }
+
+  Ready ready() {
+    DisposableServer admin = operators;
+    return new Ready(url(), admin == null
+        ? null
+        : config.get(GatewaySettings.ADMIN_HOST) + ":" + admin.port());
+  }
+
+  /// Accepts no new connection and waits for the requests that run.
+  ///
+  /// @return whether all of them ended
+  boolean drain() {
+    clients.dispose();
+    Duration limit = config.get(GatewaySettings.DRAIN_TIMEOUT);
+    return Boolean.TRUE.equals(Flux.interval(Duration.ZERO, LOOK, timer)
+        .filter(tick -> admission.running() + admission.waiting() == 0).next().hasElement()
+        .timeout(limit, Mono.just(false), timer).block());
+  }
+
+  @Override
+  public void close() {
+    instances.close();
+    clients.disposeNow(END);
+    if (operators != null) {
+      operators.disposeNow(END);
+    }
+    pool.disposeLater().block(END);
+    loops.disposeLater(Duration.ZERO, END).block(END.plus(END));
+    work.dispose();
+    timer.dispose();
+  }
+}

@@ -1,0 +1,22 @@
+package io.penstock.gateway;
+
+import io.penstock.node.PenstockMain;
+import io.penstock.node.cli.Console;
+import java.util.List;
+import picocli.CommandLine;
+
+/// The command line of a node with `penstock gateway`.
+public final class GatewayMain {
+  private GatewayMain() {}
+
+  /// Runs one command line and ends the process with its exit code.
+  ///
+  /// @param args the command line, without the program's name
+  public static void main(String[] args) {
+    System.exit(commandLine(Console.ofProcess()).execute(args));
+  }
+
+  static CommandLine commandLine(Console console) {
+    return PenstockMain.commandLine(console, List.of(GatewayCommand.line(console)));
+  }
+}

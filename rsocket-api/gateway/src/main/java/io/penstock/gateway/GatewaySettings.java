@@ -1,0 +1,152 @@
+package io.penstock.gateway;
+
+import io.penstock.gateway.choice.Policy;
+import io.penstock.gateway.dialect.DialectName;
+import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.node.setting.LogLevel;
+import io.penstock.node.setting.PortChoice;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.setting.SettingType;
+import io.penstock.node.setting.Topic;
+import io.penstock.node.text.Durations;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// The settings of the gateway. The variable of a setting is its key after `PENSTOCK_GATEWAY_`.
+final class GatewaySettings {
+  private static final String NONE = "none";
+  private static final SettingType<List<EngineAddress>> ENGINES = new SettingType<>("URLS",
+      "http or https URLs, separated by commas, with settings such as #bootstrap-port=8998, or none",
+      GatewaySettings::engines, all -> all.isEmpty()
+          ? NONE
+          : all.stream().map(GatewaySettings::words).collect(Collectors.joining(",")));
+  private static final SettingType<Boolean> FLAG = new SettingType<>("BOOLEAN", "true or false",
+      GatewaySettings::flag, String::valueOf);
+
+  static final Setting<List<EngineAddress>> PREFILL =
+      new Setting<>("prefill", ENGINES, NONE, "Engines that compute prompts.");
+  static final Setting<List<EngineAddress>> DECODE =
+      new Setting<>("decode", ENGINES, NONE, "Engines that generate from keys and values that they receive.");
+  static final Setting<List<EngineAddress>> BOTH = new Setting<>("both", ENGINES, NONE, "Engines that do both.");
+  static final Setting<DialectName> DIALECT = new Setting<>("dialect",
+      new SettingType<>("NAME", "one of " + Arrays.stream(DialectName.values()).map(DialectName::word)
+          .collect(Collectors.joining(", ")), DialectName::of, DialectName::word),
+      "nixl-pull", "How a request becomes legs at a prefill and a decode engine that name no dialect of their own.");
+  static final Setting<Optional<URI>> METASERVER = new Setting<>("metaserver.url",
+      new SettingType<>("URL", "a URL, or auto", text -> text.equals("auto")
+          ? Optional.empty()
+          : Optional.of(URI.create(text)), url -> url.map(URI::toString).orElse("auto")),
+      "auto", "The gateway's /v1/metaserver as engines of the layerwise dialect reach it.");
+
+  static final Setting<Policy> POLICY = new Setting<>("policy", SettingType.oneOf(Policy.class), "prefix",
+      "How instances are chosen: in turn, by chance, by load, or by the tokens that are left to compute.");
+  static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16), "16",
+      "Tokens of a block of the engines.");
+  static final Setting<Integer> RUNNING = new Setting<>("running", SettingType.count(1, 1 << 16), "256",
+      "Requests that run at each answering engine at most; others wait.");
+  static final Setting<Integer> QUEUE = new Setting<>("queue", SettingType.count(0, 1 << 20), "512",
+      "Requests that wait at most; further ones are refused with 503.");
+  static final Setting<Duration> QUEUE_TIMEOUT =
+      new Setting<>("queue.timeout", SettingType.duration(), "30s", "Longest wait of a request.");
+  static final Setting<Optional<Duration>> TTFT_GOAL = new Setting<>("ttft.goal",
+      new SettingType<>("DURATION", "a duration such as 2s, or none", text -> text.equals(NONE)
+          ? Optional.empty()
+          : Optional.of(Durations.parse(text)), goal -> goal.map(Durations::print).orElse(NONE)),
+      NONE, "Time to the first token; a request that cannot reach it is refused at once with 429.");
+
+  static final Setting<Integer> ATTEMPTS = new Setting<>("attempts", SettingType.count(1, 16), "3",
+      "Attempts before the first byte of an answer.");
+  static final Setting<Integer> RESUMES = new Setting<>("resumes", SettingType.count(0, 16), "2",
+      "How often an answer goes on at another engine when its own died. 0 asks engines for no token ids.");
+  static final Setting<Duration> FIRST_TIMEOUT = new Setting<>("first.timeout", SettingType.duration(), "2m",
+      "Longest wait for the first event of a streamed answer.");
+  static final Setting<Duration> IDLE_TIMEOUT = new Setting<>("idle.timeout", SettingType.duration(), "1m",
+      "Longest silence of an engine in an answer.");
+  static final Setting<Duration> TOTAL_TIMEOUT =
+      new Setting<>("total.timeout", SettingType.duration(), "30m", "Longest time of a request.");
+  static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
+      "How long requests may run on after a signal to stop.");
+
+  static final Setting<Duration> HEALTH_INTERVAL =
+      new Setting<>("health.interval", SettingType.duration(), "2s", "Time between two probes of an engine.");
+  static final Setting<Duration> HEALTH_TIMEOUT =
+      new Setting<>("health.timeout", SettingType.duration(), "1s", "Longest wait for a probe.");
+  static final Setting<Integer> HEALTH_DOWN = new Setting<>("health.down", SettingType.count(1, 1000), "3",
+      "Failures in a row after which an engine gets no requests.");
+  static final Setting<Integer> HEALTH_UP = new Setting<>("health.up", SettingType.count(1, 1000), "2",
+      "Successes in a row after which it gets requests again.");
+
+  static final Setting<String> HOST =
+      new Setting<>("listen.host", SettingType.host(), "127.0.0.1", "Address of the endpoints of clients.");
+  static final Setting<Integer> PORT = new Setting<>("listen.port", SettingType.count(0, 65_535), "8000",
+      "Port of the endpoints of clients; 0 for any free one.");
+  static final Setting<String> ADMIN_HOST =
+      new Setting<>("admin.host", SettingType.host(), "127.0.0.1", "Address of /metrics, /health and /instances.");
+  static final Setting<PortChoice> ADMIN_PORT =
+      new Setting<>("admin.port", SettingType.portOrOff(), "8001", "Port of /metrics, /health and /instances, or off.");
+  static final Setting<Optional<Path>> ADMIN_TOKEN = new Setting<>("admin.token.file", SettingType.pathOrOff(), "off",
+      "File with the token that operators show to change instances; created with a random one if it is missing.");
+  static final Setting<Optional<Path>> KEYS = new Setting<>("keys.file", SettingType.pathOrOff(), "off",
+      "File of API keys: tokens of users, as penstock password makes them. A user is a tenant.");
+  static final Setting<Optional<Path>> QUOTAS = new Setting<>("quotas.file", SettingType.pathOrOff(), "off",
+      "File of quotas: a tenant or * a line, then requests=N, tokens=N (a minute), parallel=N, priority=N.");
+  static final Setting<Boolean> OPEN = new Setting<>("open.to.network", FLAG, "false",
+      "Whether strangers beyond this host may ask without API keys.");
+  static final Setting<Optional<Path>> TLS_CERT =
+      new Setting<>("tls.cert", SettingType.pathOrOff(), "off", "Certificate chain of the endpoints, PEM.");
+  static final Setting<Optional<Path>> TLS_KEY =
+      new Setting<>("tls.key", SettingType.pathOrOff(), "off", "Private key of the certificate, PEM.");
+  static final Setting<Duration> RELOAD = new Setting<>("reload.interval", SettingType.duration(), "10s",
+      "How often the files of keys, quotas and certificates are looked at.");
+  static final Setting<Integer> BODY_BYTES = new Setting<>("body.bytes", SettingType.size(1 << 10, 1 << 30), "32MiB",
+      "Longest body of a request.");
+  static final Setting<Integer> HEADER_BYTES = new Setting<>("header.bytes", SettingType.size(1 << 10, 1 << 20),
+      "16KiB", "Longest head of a request.");
+  static final Setting<Duration> BODY_TIMEOUT = new Setting<>("body.timeout", SettingType.duration(), "30s",
+      "Longest time in which a request must arrive.");
+  static final Setting<Integer> CONNECTIONS = new Setting<>("connections", SettingType.count(1, 1 << 20), "4096",
+      "Connections of clients at most.");
+  static final Setting<LogLevel> LOG_LEVEL =
+      new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "info", "Least level that is logged.");
+
+  static final List<Topic> TOPICS = List.of(
+      Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER),
+      Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
+      Topic.of("Life of a request", ATTEMPTS, RESUMES, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, DRAIN_TIMEOUT),
+      Topic.of("Health of engines", HEALTH_INTERVAL, HEALTH_TIMEOUT, HEALTH_DOWN, HEALTH_UP),
+      Topic.of("Endpoints", HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN, KEYS, QUOTAS, OPEN, TLS_CERT, TLS_KEY,
+          RELOAD, BODY_BYTES, HEADER_BYTES, BODY_TIMEOUT, CONNECTIONS, LOG_LEVEL));
+  static final List<Setting<?>> ALL =
+      TOPICS.stream().<Setting<?>>flatMap(topic -> topic.settings().stream()).toList();
+
+  private GatewaySettings() {}
+
+  static String variable(Setting<?> setting) {
+    return setting.variable().replace("PENSTOCK_", "PENSTOCK_GATEWAY_");
+  }
+
+  private static List<EngineAddress> engines(String text) {
+    return text.strip().equals(NONE)
+        ? List.of()
+        : Arrays.stream(text.split(",", -1)).map(String::strip).map(EngineAddress::parse).toList();
+  }
+
+  private static String words(EngineAddress address) {
+    return address.settings().isEmpty()
+        ? address.toString()
+        : address + "#" + address.settings().entrySet().stream().map(one -> one.getKey() + "=" + one.getValue())
+            .sorted().collect(Collectors.joining("&"));
+  }
+
+  private static boolean flag(String text) {
+    if (!text.equals("true") && !text.equals("false")) {
+      throw new IllegalArgumentException();
+    }
+    return Boolean.parseBoolean(text);
+  }
+}

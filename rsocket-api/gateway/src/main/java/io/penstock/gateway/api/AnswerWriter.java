@@ -1,0 +1,33 @@
+package io.penstock.gateway.api;
+
+import tools.jackson.databind.node.ObjectNode;
+
+/// Writes one answer in the form of its endpoint. Used by one thread at a time.
+public interface AnswerWriter {
+  /// Appends the events that a chunk of the engine becomes; none if it becomes none.
+  void chunk(String json, StringBuilder to);
+
+  /// Appends the events of an answer that is whole.
+  void end(StringBuilder to);
+
+  /// Appends the events of an answer that failed after it began. A client of this form raises an error for them.
+  void fail(int status, String message, StringBuilder to);
+
+  /// The whole answer in this form.
+  ///
+  /// @param engine the answer of the engine; it may be changed
+  ObjectNode whole(ObjectNode engine);
+
+  /// A writer for one request.
+  ///
+  /// @param request the client's body
+  /// @param id the request's id
+  /// @param epochSecond the time of the answer
+  static AnswerWriter of(ApiForm form, ObjectNode request, String id, long epochSecond) {
+    return switch (form) {
+      case RESPONSES -> new ResponsesWriter(request, id, epochSecond);
+      case MESSAGES -> new MessagesWriter(request, id);
+      default -> new PassingWriter(form, id);
+    };
+  }
+}

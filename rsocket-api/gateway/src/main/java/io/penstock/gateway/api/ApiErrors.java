@@ -1,0 +1,80 @@
+package io.penstock.gateway.api;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Errors in the form of each endpoint.
+public final class ApiErrors {
+  private static final int MAX_DETAIL = 4096;
+
+  private ApiErrors() {}
+
+  /// The body of an answer that is an error.
+  public static ObjectNode body(ApiForm form, int status, String message, String requestId) {
+    ObjectNode body = ApiJson.object();
+    if (form == ApiForm.MESSAGES) {
+      body.put("type", "error");
+      body.putObject("error").put("type", anthropicType(status)).put("message", message);
+      body.put("request_id", requestId);
+    } else {
+      body.putObject("error").put("message", message).put("type", openAiType(status)).putNull("param")
+          .put("code", openAiCode(status));
+    }
+    return body;
+  }
+
+  /// The message of an engine's error, or `otherwise` when the engine's body is of no known form.
+  public static String messageOf(String engineBody, String otherwise) {
+    try {
+      JsonNode tree = ApiJson.MAPPER.readTree(engineBody);
+      for (JsonNode place : new JsonNode[] {tree.path("error").path("message"), tree.path("message"),
+        tree.path("detail"), tree.path("error")}) {
+        if (place.isString() && !place.asString().isBlank()) {
+          String text = place.asString();
+          return text.length() > MAX_DETAIL ? text.substring(0, MAX_DETAIL) : text;
+        }
+      }
+      return otherwise;
+    } catch (JacksonException e) {
+      return otherwise;
+    }
+  }
+
+  private static String openAiType(int status) {
+    return switch (status) {
+      case 401 -> "authentication_error";
+      case 403 -> "permission_error";
+      case 404 -> "not_found_error";
+      case 429 -> "rate_limit_error";
+      default -> status < 500 ? "invalid_request_error" : "server_error";
+    };
+  }
+
+  private static String openAiCode(int status) {
+    return switch (status) {
+      case 401 -> "invalid_api_key";
+      case 404 -> "not_found";
+      case 405 -> "method_not_allowed";
+      case 408, 504 -> "timeout";
+      case 413 -> "request_too_large";
+      case 415 -> "unsupported_media_type";
+      case 429 -> "rate_limit_exceeded";
+      case 503 -> "overloaded";
+      default -> status < 500 ? "invalid_request" : "engine_error";
+    };
+  }
+
+  private static String anthropicType(int status) {
+    return switch (status) {
+      case 401 -> "authentication_error";
+      case 403 -> "permission_error";
+      case 404 -> "not_found_error";
+      case 413 -> "request_too_large";
+      case 429 -> "rate_limit_error";
+      case 503 -> "overloaded_error";
+      case 504 -> "timeout_error";
+      default -> status < 500 ? "invalid_request_error" : "api_error";
+    };
+  }
+}

@@ -1,0 +1,153 @@
+package io.penstock.gateway.api;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Writes answers of a chat in the form of `/v1/messages`.
+final class MessagesWriter implements AnswerWriter {
+  private static final int TEXT = -1;
+  private static final int NO_BLOCK = -2;
+
+  private final String model;
+  private final String id;
+  private boolean begun;
+  /// The tool call of the open block, [#TEXT] or [#NO_BLOCK].
+  private int open = NO_BLOCK;
+  private int blocks;
+  private @Nullable String finish;
+  private TokenCounts counts = TokenCounts.NONE;
+
+  MessagesWriter(ObjectNode request, String id) {
+    this.model = request.path("model").asString("");
+    this.id = id;
+  }
+
+  @Override
+  public void chunk(String json, StringBuilder to) {
+    ChatDelta delta = ChatDelta.of(json);
+    begin(to);
+    if (delta.usage().isObject()) {
+      counts = TokenCounts.of(delta.usage());
+    }
+    if (!delta.text().isEmpty()) {
+      open(TEXT, ApiJson.object().put("type", "text").put("text", ""), to);
+      delta(ApiJson.object().put("type", "text_delta").put("text", delta.text()), to);
+    }
+    for (JsonNode call : delta.calls()) {
+      JsonNode function = call.path("function");
+      int number = call.path("index").asInt(0);
+      if (number != open) {
+        ObjectNode block = ApiJson.object().put("type", "tool_use").put("id", call.path("id").asString(""))
+            .put("name", function.path("name").asString(""));
+        block.putObject("input");
+        open(number, block, to);
+      }
+      String arguments = function.path("arguments").asString("");
+      if (!arguments.isEmpty()) {
+        delta(ApiJson.object().put("type", "input_json_delta").put("partial_json", arguments), to);
+      }
+    }
+    if (delta.finish() != null) {
+      finish = delta.finish();
+    }
+  }
+
+  @Override
+  public void end(StringBuilder to) {
+    begin(to);
+    close(to);
+    ObjectNode data = ApiJson.object().put("type", "message_delta");
+    data.putObject("delta").put("stop_reason", stopReason(finish)).putNull("stop_sequence");
+    data.set("usage", counts.messages());
+    event("message_delta", data, to);
+    event("message_stop", ApiJson.object().put("type", "message_stop"), to);
+  }
+
+  @Override
+  public void fail(int status, String message, StringBuilder to) {
+    event("error", ApiErrors.body(ApiForm.MESSAGES, status, message, id), to);
+  }
+
+  @Override
+  public ObjectNode whole(ObjectNode engine) {
+    JsonNode choice = engine.path("choices").path(0);
+    ObjectNode message = message();
+    ArrayNode content = (ArrayNode) message.path("content");
+    String text = choice.path("message").path("content").asString("");
+    if (!text.isEmpty()) {
+      content.addObject().put("type", "text").put("text", text);
+    }
+    for (JsonNode call : choice.path("message").path("tool_calls")) {
+      content.addObject().put("type", "tool_use").put("id", call.path("id").asString(""))
+          .put("name", call.path("function").path("name").asString(""))
+          .set("input", input(call.path("function").path("arguments").asString("{}")));
+    }
+    message.put("stop_reason", stopReason(choice.path("finish_reason").asString("stop")));
+    message.set("usage", TokenCounts.of(engine.path("usage")).messages());
+    return message;
+  }
+
+  private static JsonNode input(String arguments) {
+    try {
+      JsonNode tree = ApiJson.MAPPER.readTree(arguments);
+      return tree.isObject() ? tree : ApiJson.object();
+    } catch (JacksonException e) {
+      return ApiJson.object().put("invalid_json", arguments); // the model's mistake, which the caller shall see
+    }
+  }
+
+  private ObjectNode message() {
+    ObjectNode message = ApiJson.object().put("id", "msg_" + id).put("type", "message").put("role", "assistant")
+        .put("model", model);
+    message.putArray("content");
+    return message.putNull("stop_reason").putNull("stop_sequence");
+  }
+
+  private void begin(StringBuilder to) {
+    if (!begun) {
+      begun = true;
+      ObjectNode data = ApiJson.object().put("type", "message_start");
+      ObjectNode message = message();
+      message.set("usage", TokenCounts.NONE.messages());
+      data.set("message", message);
+      event("message_start", data, to);
+    }
+  }
+
+  private void open(int block, ObjectNode content, StringBuilder to) {
+    if (open != block) {
+      close(to);
+      open = block;
+      event("content_block_start", ApiJson.object().put("type", "content_block_start").put("index", blocks)
+          .set("content_block", content), to);
+    }
+  }
+
+  private void close(StringBuilder to) {
+    if (open != NO_BLOCK) {
+      event("content_block_stop", ApiJson.object().put("type", "content_block_stop").put("index", blocks++), to);
+      open = NO_BLOCK;
+    }
+  }
+
+  private void delta(ObjectNode delta, StringBuilder to) {
+    event("content_block_delta",
+        ApiJson.object().put("type", "content_block_delta").put("index", blocks).set("delta", delta), to);
+  }
+
+  private static void event(String name, JsonNode data, StringBuilder to) {
+    to.append("event: ").append(name).append("\ndata: ").append(ApiJson.text(data)).append("\n\n");
+  }
+
+  private static String stopReason(@Nullable String finish) {
+    return switch (finish == null ? "stop" : finish) {
+      case "length" -> "max_tokens";
+      case "tool_calls", "function_call" -> "tool_use";
+      case "content_filter" -> "refusal";
+      default -> "end_turn";
+    };
+  }
+}

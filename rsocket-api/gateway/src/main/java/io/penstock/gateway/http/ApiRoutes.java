@@ -1,0 +1,134 @@
+package io.penstock.gateway.http;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.ApiForm;
+import io.penstock.gateway.api.ApiJson;
+import io.penstock.gateway.dialect.EngineClient;
+import io.penstock.gateway.dialect.Metaserver;
+import io.penstock.gateway.instance.Instance;
+import io.penstock.gateway.instance.InstanceRole;
+import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.relay.Relay;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import tools.jackson.databind.node.ObjectNode;
+
+/// The endpoints of clients, and `/v1/metaserver` for engines of the layer-wise dialect.
+public final class ApiRoutes {
+  private static final Duration MODELS_LIMIT = Duration.ofSeconds(3);
+  private static final int MAX_REPORT = 1 << 20;
+
+  private final HttpOptions options;
+  private final ApiKeys keys;
+  private final Relay relay;
+  private final Instances instances;
+  private final EngineClient client;
+  private final Metaserver metaserver;
+  private final GatewayMeters meters;
+  private final RandomGenerator random;
+  private final Scheduler timer;
+  private final Scheduler work;
+
+  /// @param client asks engines for their models
+  /// @param random the source of ids
+  /// @param timer the clock
+  /// @param work parses large bodies
+  public ApiRoutes(HttpOptions options, ApiKeys keys, Relay relay, Instances instances, EngineClient client,
+      Metaserver metaserver, GatewayMeters meters, RandomGenerator random, Scheduler timer, Scheduler work) {
+    this.options = options;
+    this.keys = keys;
+    this.relay = relay;
+    this.instances = instances;
+    this.client = client;
+    this.metaserver = metaserver;
+    this.meters = meters;
+    this.random = random;
+    this.timer = timer;
+    this.work = work;
+  }
+
+  Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
+    String uri = request.uri();
+    int query = uri.indexOf('?');
+    String path = query < 0 ? uri : uri.substring(0, query);
+    if (path.equals("/health")) {
+      return json(response, instances.answering() > 0 ? 200 : 503, health());
+    }
+    if (path.equals(Metaserver.PATH) && request.method().equals(HttpMethod.POST)) {
+      return Reading.json(request, MAX_REPORT, options.bodyTime(), timer).map(ApiJson::request)
+          .flatMap(metaserver::report).flatMap(reply -> json(response, reply.status(), reply.body()))
+          .onErrorResume(ApiException.class, refusal -> json(response, refusal.status(),
+              ApiJson.object().put("detail", refusal.getMessage())));
+    }
+    return new Exchange(this, request, response, ApiForm.ofPath(path)).run();
+  }
+
+  /// Whether requests can be answered.
+  ObjectNode health() {
+    int answering = instances.answering();
+    return ApiJson.object().put("state", answering > 0 ? "ready" : "no instance answers")
+        .put("instances", answering);
+  }
+
+  static Mono<Void> json(HttpServerResponse response, int status, ObjectNode body) {
+    return response.status(status).header(HttpHeaderNames.CONTENT_TYPE, "application/json")
+        .sendByteArray(Mono.just(ApiJson.text(body).getBytes(StandardCharsets.UTF_8))).then();
+  }
+
+  /// The models of the first engine that answers.
+  Mono<ObjectNode> models() {
+    List<Instance> asked = Stream.of(InstanceRole.BOTH, InstanceRole.DECODE)
+        .flatMap(role -> instances.live(role).stream()).toList();
+    return Flux.fromIterable(asked)
+        .concatMap(instance -> client.get(URI.create(instance.address().url() + ApiForm.MODELS.path()))
+            .timeout(MODELS_LIMIT, timer).ofType(ObjectNode.class).onErrorComplete(), 1)
+        .next()
+        .switchIfEmpty(Mono.error(() -> new ApiException(503, "no instance names its models now")));
+  }
+
+  String newId() {
+    return HexFormat.of().toHexDigits(random.nextLong()) + HexFormat.of().toHexDigits(random.nextLong());
+  }
+
+  long epochSecond() {
+    return timer.now(TimeUnit.SECONDS);
+  }
+
+  HttpOptions options() {
+    return options;
+  }
+
+  ApiKeys keys() {
+    return keys;
+  }
+
+  Relay relay() {
+    return relay;
+  }
+
+  GatewayMeters meters() {
+    return meters;
+  }
+
+  Scheduler timer() {
+    return timer;
+  }
+
+  Scheduler work() {
+    return work;
+  }
+}

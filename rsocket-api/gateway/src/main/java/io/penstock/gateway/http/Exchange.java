@@ -1,0 +1,271 @@
+package io.penstock.gateway.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.penstock.gateway.api.AnswerWriter;
+import io.penstock.gateway.api.ApiErrors;
+import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.ApiForm;
+import io.penstock.gateway.api.ApiJson;
+import io.penstock.gateway.api.ChatRequests;
+import io.penstock.gateway.api.TokenCounts;
+import io.penstock.gateway.dialect.AnswerEvent;
+import io.penstock.gateway.dialect.LegFailure;
+import io.penstock.gateway.dialect.RequestFailure;
+import io.penstock.gateway.relay.RelayRequest;
+import io.penstock.gateway.relay.RelayTrace;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import tools.jackson.databind.node.ObjectNode;
+
+/// One request of a client and its answer.
+final class Exchange {
+  static final String REQUEST_ID = "X-Request-Id";
+  private static final Logger ACCESS = LoggerFactory.getLogger("io.penstock.gateway.access");
+  private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+  /// Headers of a trace's context, which go with every leg.
+  private static final Map<String, String> TRACE = Map.of(
+      "traceparent", "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
+      "tracestate", "[\\x20-\\x7e]{1,512}");
+  private static final String PRIORITY = "X-Priority";
+  private static final String SESSION = "X-Session-Id";
+  private static final int OK = 200;
+  private static final int INTERNAL = 500;
+  private static final int WENT = 499;
+  private static final int CHARS_PER_TOKEN = 4;
+  private static final int OFF_LOOP = 64 << 10;
+
+  private final ApiRoutes routes;
+  private final HttpServerRequest request;
+  private final HttpServerResponse response;
+  private final ApiForm form;
+  private final boolean isKnown;
+  private final String id;
+  private final RelayTrace trace = new RelayTrace();
+  private final long start;
+  private int status = OK;
+  private @Nullable Tenant tenant;
+  private boolean counted;
+  private long bytes;
+
+  /// @param form null if the path is none; then errors have OpenAI's form
+  Exchange(ApiRoutes routes, HttpServerRequest request, HttpServerResponse response, @Nullable ApiForm form) {
+    this.routes = routes;
+    this.request = request;
+    this.response = response;
+    this.form = form == null ? ApiForm.CHAT : form;
+    this.isKnown = form != null;
+    this.start = routes.timer().now(TimeUnit.NANOSECONDS);
+    String given = request.requestHeaders().get(REQUEST_ID, "");
+    this.id = given.matches("[A-Za-z0-9._-]{1,64}") ? given : routes.newId();
+  }
+
+  Mono<Void> run() {
+    response.header(REQUEST_ID, id);
+    if (form == ApiForm.MESSAGES) {
+      response.header("request-id", id);
+    }
+    return Mono.defer(this::answer)
+        .onErrorResume(failure -> response.hasSentHeaders() ? Mono.error(failure) : refuse(failure))
+        .doFinally(this::ended);
+  }
+
+  private Mono<Void> answer() {
+    HttpMethod allowed = form == ApiForm.MODELS ? HttpMethod.GET : HttpMethod.POST;
+    if (!isKnown) {
+      throw new ApiException(404, "path must be that of an endpoint (was another)");
+    }
+    if (!request.method().equals(allowed)) {
+      response.header(HttpHeaderNames.ALLOW, allowed.name());
+      throw new ApiException(405, "method must be " + allowed + " (was another)");
+    }
+    return routes.keys().tenant(request.requestHeaders(), request.remoteAddress()).flatMap(known -> {
+      Quota quota = routes.keys().quota(known);
+      known.begin(quota, routes.timer().now(TimeUnit.NANOSECONDS));
+      tenant = known;
+      counted = true;
+      return form == ApiForm.MODELS ? models() : generate(quota);
+    });
+  }
+
+  private Mono<Void> models() {
+    return routes.models().flatMap(all -> {
+      String path = request.path().startsWith("/") ? request.path() : "/" + request.path();
+      if (path.equals(ApiForm.MODELS.path())) {
+        return json(OK, all);
+      }
+      String name = path.substring(ApiForm.MODELS.path().length() + 1);
+      for (var model : all.path("data")) {
+        if (model.path("id").asString("").equals(name) && model instanceof ObjectNode one) {
+          return json(OK, one);
+        }
+      }
+      return Mono.error(new ApiException(404, "model must be one of /v1/models (was another)"));
+    });
+  }
+
+  private Mono<Void> generate(Quota quota) {
+    HttpOptions options = routes.options();
+    return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer())
+        .flatMap(read -> {
+          bytes = read.length;
+          Mono<ObjectNode> tree = Mono.fromCallable(() -> ApiJson.request(read));
+          return (read.length > OFF_LOOP ? tree.subscribeOn(routes.work()) : tree)
+              .flatMap(body -> relayed(body, quota));
+        });
+  }
+
+  private Mono<Void> relayed(ObjectNode body, Quota quota) {
+    ObjectNode chat = ChatRequests.of(form, body);
+    HttpHeaders headers = request.requestHeaders();
+    RelayRequest relayed = new RelayRequest(form.enginePath(), chat, id, passed(headers), bytes,
+        priority(headers, quota), session(headers, body));
+    AnswerWriter writer = AnswerWriter.of(form, body, id, routes.epochSecond());
+    boolean isStream = chat.path("stream").asBoolean(false);
+    return routes.relay().answer(relayed, trace).<Void>switchOnFirst((first, events) -> {
+      Throwable failure = first.getThrowable();
+      if (failure != null) {
+        return Mono.error(failure);
+      }
+      return isStream
+          ? stream(events, writer)
+          : events.ofType(AnswerEvent.Whole.class).singleOrEmpty().flatMap(whole -> json(OK, writer.whole(whole.body())));
+    }).then();
+  }
+
+  private Mono<Void> stream(Flux<AnswerEvent> events, AnswerWriter writer) {
+    StringBuilder text = new StringBuilder();
+    Flux<ByteBuf> bytes = events.<ByteBuf>handle((event, sink) -> {
+      if (event instanceof AnswerEvent.Chunk chunk) {
+        text.setLength(0);
+        writer.chunk(chunk.json(), text);
+        if (!text.isEmpty()) {
+          sink.next(bytes(text));
+        }
+      }
+    }).concatWith(Mono.fromSupplier(() -> {
+      text.setLength(0);
+      writer.end(text);
+      return bytes(text);
+    })).onErrorResume(failure -> {
+      ApiException named = named(failure);
+      status = named.status();
+      text.setLength(0);
+      writer.fail(named.status(), String.valueOf(named.getMessage()), text);
+      return Mono.just(bytes(text));
+    });
+    response.status(OK).header(HttpHeaderNames.CONTENT_TYPE, "text/event-stream; charset=utf-8")
+        .header(HttpHeaderNames.CACHE_CONTROL, "no-cache").header("X-Accel-Buffering", "no");
+    return response.send(bytes, each -> true).then();
+  }
+
+  private ByteBuf bytes(CharSequence text) {
+    return ByteBufUtil.writeUtf8(response.alloc(), text);
+  }
+
+  private Mono<Void> json(int code, ObjectNode body) {
+    status = code;
+    return response.status(code).header(HttpHeaderNames.CONTENT_TYPE, "application/json")
+        .sendByteArray(Mono.just(ApiJson.text(body).getBytes(StandardCharsets.UTF_8))).then();
+  }
+
+  private Mono<Void> refuse(Throwable failure) {
+    ApiException named = named(failure);
+    Duration wait = named.retryAfter();
+    if (wait != null) {
+      response.header(HttpHeaderNames.RETRY_AFTER, String.valueOf(Math.max(1, wait.toSeconds())));
+    } else if (named.status() == 429 || named.status() == 503) {
+      response.header(HttpHeaderNames.RETRY_AFTER, "1");
+    }
+    if (named.status() == 401) {
+      response.header(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
+    }
+    if (List.of(408, 413, 415).contains(named.status())) {
+      response.keepAlive(false); // the rest of the body is not read
+    }
+    return json(named.status(), ApiErrors.body(form, named.status(), String.valueOf(named.getMessage()), id));
+  }
+
+  private ApiException named(Throwable failure) {
+    return switch (failure) {
+      case ApiException known -> known;
+      case LegFailure leg -> new ApiException(leg.clientStatus(),
+          ApiErrors.messageOf(leg.body(), String.valueOf(leg.getMessage())));
+      case RequestFailure known -> new ApiException(known.status(), String.valueOf(known.getMessage()));
+      default -> {
+        LOG.error("request {} failed by a mistake of the gateway", id, failure);
+        yield new ApiException(INTERNAL, "the gateway made a mistake");
+      }
+    };
+  }
+
+  private static Map<String, String> passed(HttpHeaders headers) {
+    Map<String, String> passed = new HashMap<>();
+    TRACE.forEach((name, form) -> {
+      String value = headers.get(name);
+      if (value != null && value.matches(form)) {
+        passed.put(name, value);
+      }
+    });
+    return passed;
+  }
+
+  /// A request may lower the priority of its tenant, and not raise it.
+  private static int priority(HttpHeaders headers, Quota quota) {
+    String given = headers.get(PRIORITY);
+    if (given == null) {
+      return quota.priority();
+    }
+    if (!given.matches("[0-7]")) {
+      throw new ApiException(400, PRIORITY + " must be from 0 to 7 (was another)");
+    }
+    return Math.min(Integer.parseInt(given), quota.priority());
+  }
+
+  private @Nullable String session(HttpHeaders headers, ObjectNode body) {
+    String given = headers.get(SESSION, body.path("prompt_cache_key").asString(""));
+    Tenant known = tenant;
+    return given.isEmpty() || given.length() > 256 || known == null ? null : known.name() + "/" + given;
+  }
+
+  /// Tokens that the tenant is charged. Where no engine counted them, because the client went, they are estimated.
+  private long used() {
+    TokenCounts counts = trace.counts();
+    boolean isCounted = counts.prompt() > 0;
+    long estimated = trace.events() > 0 ? bytes / CHARS_PER_TOKEN + trace.events() : 0;
+    return isCounted ? counts.prompt() + counts.completion() : estimated;
+  }
+
+  private void ended(SignalType signal) {
+    if (signal == SignalType.CANCEL) {
+      status = WENT;
+    }
+    Duration time = Duration.ofNanos(routes.timer().now(TimeUnit.NANOSECONDS) - start);
+    Tenant known = tenant;
+    if (counted && known != null) {
+      known.end(used());
+    }
+    routes.meters().ended(isKnown ? form : null, status, trace, time);
+    ACCESS.info(
+        "{} {} {} {} ms, first {} ms, tokens {}+{}, cached {}, at {}, attempts {}, resumes {}, tenant {}, id {}",
+        request.method().name(), isKnown ? form.path() : "-", status, time.toMillis(),
+        trace.firstNanos() < 0 ? -1 : TimeUnit.NANOSECONDS.toMillis(trace.firstNanos()), trace.counts().prompt(),
+        trace.counts().completion(), trace.counts().cached(), trace.places(), trace.attempts(), trace.resumes(),
+        known == null ? "-" : known.name(), id);
+  }
+}

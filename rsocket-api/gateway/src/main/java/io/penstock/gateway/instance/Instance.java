@@ -1,0 +1,121 @@
+package io.penstock.gateway.instance;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.gateway.dialect.EngineAddress;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/// One engine behind the gateway. It takes requests while it is healthy and not drained. Safe for use by several
+/// threads.
+public final class Instance {
+  private final String name;
+  private final InstanceRole role;
+  private final EngineAddress address;
+  private final HealthOptions options;
+  private final Sinks.Empty<Void> gone = Sinks.empty();
+  @GuardedBy("this") private boolean up;
+  @GuardedBy("this") private boolean everUp;
+  @GuardedBy("this") private boolean draining;
+  @GuardedBy("this") private boolean removed;
+  /// Results in a row that speak against `up`.
+  @GuardedBy("this") private int against;
+  @GuardedBy("this") private int requests;
+
+  Instance(String name, InstanceRole role, EngineAddress address, HealthOptions options) {
+    this.name = name;
+    this.role = role;
+    this.address = address;
+    this.options = options;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public InstanceRole role() {
+    return role;
+  }
+
+  public EngineAddress address() {
+    return address;
+  }
+
+  /// Whether it takes requests.
+  public synchronized boolean isLive() {
+    return up && !draining && !removed;
+  }
+
+  /// Requests that run there.
+  public synchronized int requests() {
+    return requests;
+  }
+
+  /// The word of its state: `up`, `down`, `draining` or `removed`.
+  public synchronized String state() {
+    return removed ? "removed" : draining ? "draining" : up ? "up" : "down";
+  }
+
+  /// Counts a request.
+  ///
+  /// @return whether the instance takes it; then [#end] must follow
+  public synchronized boolean begin() {
+    if (!isLive()) {
+      return false;
+    }
+    requests++;
+    return true;
+  }
+
+  /// A request ended.
+  public void end() {
+    boolean last;
+    synchronized (this) {
+      requests--;
+      last = removed && requests == 0;
+    }
+    if (last) {
+      gone.tryEmitEmpty();
+    }
+  }
+
+  /// Counts the result of a probe or of a request.
+  ///
+  /// @return whether the instance went up or down by it
+  synchronized boolean observe(boolean success) {
+    if (success == up) {
+      against = 0;
+      return false;
+    }
+    against++;
+    int needed = up ? options.downAfter() : everUp ? options.upAfter() : 1;
+    if (against < needed) {
+      return false;
+    }
+    against = 0;
+    up = success;
+    everUp |= success;
+    return true;
+  }
+
+  synchronized void drain(boolean drained) {
+    draining = drained;
+  }
+
+  /// Takes no request from now on. Completes when the last one ended.
+  Mono<Void> remove() {
+    boolean idle;
+    synchronized (this) {
+      removed = true;
+      idle = requests == 0;
+    }
+    if (idle) {
+      gone.tryEmitEmpty();
+    }
+    return gone.asMono();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,159 @@
+package io.penstock.gateway.instance;
+
+import io.penstock.gateway.dialect.EngineAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The instances behind the gateway. Each comes, drains and goes by itself, while the others serve. Safe for use by
+/// several threads.
+public final class Instances {
+  private static final Logger LOG = LoggerFactory.getLogger(Instances.class);
+
+  private final Map<String, Instance> byName = new ConcurrentHashMap<>();
+  private final Map<String, Disposable> probes = new ConcurrentHashMap<>();
+  private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+  private final HealthOptions options;
+  private final Function<EngineAddress, Mono<Void>> probe;
+  private final Scheduler timer;
+
+  /// Learns of changes.
+  public interface Listener {
+    /// An instance is new.
+    ///
+    /// @throws IllegalStateException if there is no room for it
+    default void added(Instance instance) {}
+
+    /// An instance takes no more requests and was forgotten.
+    default void removed(Instance instance) {}
+
+    /// Another number of instances takes requests.
+    default void changed() {}
+  }
+
+  /// @param probe completes when the engine is healthy
+  /// @param timer the clock of probes
+  public Instances(HealthOptions options, Function<EngineAddress, Mono<Void>> probe, Scheduler timer) {
+    this.options = options;
+    this.probe = probe;
+    this.timer = timer;
+  }
+
+  public void listen(Listener listener) {
+    listeners.add(listener);
+  }
+
+  /// Adds an instance, which takes requests after its first successful probe.
+  ///
+  /// @throws IllegalArgumentException if there is one of this name, or the listeners have no room
+  public Instance add(String name, InstanceRole role, EngineAddress address) {
+    Instance instance = new Instance(name, role, address, options);
+    if (byName.putIfAbsent(name, instance) != null) {
+      throw new IllegalArgumentException("name of an instance must be new (was " + name + ")");
+    }
+    try {
+      listeners.forEach(listener -> listener.added(instance));
+    } catch (IllegalStateException e) {
+      byName.remove(name, instance);
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+    probes.put(name, Flux.interval(Duration.ZERO, options.interval(), timer).onBackpressureDrop()
+        .concatMap(tick -> check(instance), 1).subscribe());
+    LOG.info("instance {} was added: {} at {}", name, role, address);
+    return instance;
+  }
+
+  /// Gives an instance no new request, or gives it requests again.
+  public void drain(String name, boolean drained) {
+    Instance instance = get(name);
+    instance.drain(drained);
+    LOG.info("instance {} {}", name, drained ? "is drained" : "takes requests again");
+    listeners.forEach(Listener::changed);
+  }
+
+  /// Removes an instance. Completes when the requests that run there have ended; those of others do not matter.
+  public Mono<Void> remove(String name) {
+    return Mono.defer(() -> {
+      Instance instance = get(name);
+      if (!byName.remove(name, instance)) {
+        return Mono.error(unknown(name));
+      }
+      Mono<Void> gone = instance.remove();
+      Disposable running = probes.remove(name);
+      if (running != null) {
+        running.dispose();
+      }
+      listeners.forEach(listener -> listener.removed(instance));
+      listeners.forEach(Listener::changed);
+      LOG.info("instance {} was removed; {} requests run there", name, instance.requests());
+      return gone;
+    });
+  }
+
+  /// All instances by name.
+  public List<Instance> all() {
+    return byName.values().stream().sorted(Comparator.comparing(Instance::name)).toList();
+  }
+
+  /// Those that take requests, in a role.
+  public List<Instance> live(InstanceRole role) {
+    List<Instance> live = new ArrayList<>();
+    for (Instance instance : byName.values()) {
+      if (instance.role() == role && instance.isLive()) {
+        live.add(instance);
+      }
+    }
+    return live;
+  }
+
+  /// Those that answer requests and take them.
+  public int answering() {
+    return live(InstanceRole.DECODE).size() + live(InstanceRole.BOTH).size();
+  }
+
+  /// Counts the outcome of a request as if it were a probe's.
+  public void observe(Instance instance, boolean success) {
+    if (instance.observe(success)) {
+      LOG.info("instance {} is {}", instance.name(), success ? "up" : "down");
+      listeners.forEach(Listener::changed);
+    }
+  }
+
+  /// Probes no longer.
+  public void close() {
+    probes.values().forEach(Disposable::dispose);
+    probes.clear();
+  }
+
+  private Mono<Void> check(Instance instance) {
+    return Mono.defer(() -> probe.apply(instance.address())).timeout(options.timeout(), timer)
+        .doOnSuccess(nothing -> observe(instance, true))
+        .onErrorResume(failure -> {
+          observe(instance, false);
+          return Mono.empty();
+        });
+  }
+
+  private Instance get(String name) {
+    Instance instance = byName.get(name);
+    if (instance == null) {
+      throw unknown(name);
+    }
+    return instance;
+  }
+
+  private static IllegalArgumentException unknown(String name) {
+    return new IllegalArgumentException("name must be that of an instance (was " + name + ")");
+  }
+}

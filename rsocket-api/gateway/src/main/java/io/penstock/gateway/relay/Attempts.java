@@ -1,0 +1,213 @@
+package io.penstock.gateway.relay;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.TokenCounts;
+import io.penstock.gateway.choice.Prompt;
+import io.penstock.gateway.dialect.AnswerEvent;
+import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.gateway.dialect.EnginePair;
+import io.penstock.gateway.dialect.EngineRequest;
+import io.penstock.gateway.dialect.LegFailure;
+import io.penstock.gateway.dialect.RequestFailure;
+import io.penstock.gateway.instance.Instance;
+import io.penstock.gateway.instance.InstanceRole;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The attempts of one request, one after another.
+final class Attempts {
+  /// Tells an engine which peer has the prefix.
+  private static final String SOURCE = "X-Penstock-Source";
+  private static final int UNAVAILABLE = 503;
+  private static final int BAD_GATEWAY = 502;
+  private static final int FIRST_SERVER_ERROR = 500;
+  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final Logger LOG = LoggerFactory.getLogger(Attempts.class);
+
+  private final Relay relay;
+  private final RelayTrace trace;
+  private final Admission.Ticket ticket;
+  private final long start;
+  private final StreamRecord record;
+  private final boolean isStream;
+  private final Set<Instance> failed = new HashSet<>();
+  private RelayRequest request;
+  private @Nullable Chosen chosen;
+  private boolean begun;
+  private int attempts;
+  private int resumes;
+
+  Attempts(Relay relay, RelayRequest request, RelayTrace trace, Admission.Ticket ticket, long start) {
+    this.relay = relay;
+    this.request = request;
+    this.trace = trace;
+    this.ticket = ticket;
+    this.start = start;
+    this.isStream = request.isStream();
+    this.record = new StreamRecord(request, relay.options().resumes() > 0);
+  }
+
+  Flux<AnswerEvent> run(Prompt prompt) {
+    return Flux.defer(() -> attempt(prompt)).onErrorResume(failure -> next(prompt, failure));
+  }
+
+  private Flux<AnswerEvent> attempt(Prompt prompt) {
+    Chosen now = relay.chooser().choose(prompt, usable(InstanceRole.PREFILL), usable(InstanceRole.DECODE),
+        usable(InstanceRole.BOTH));
+    if (now == null) {
+      return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
+    }
+    attempts++;
+    chosen = now;
+    trace.chosen(now);
+    Duration first = isStream ? relay.options().first() : relay.options().total();
+    Duration idle = relay.options().idle();
+    return Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now)))
+        .timeout(Mono.delay(first, relay.timer()), event -> Mono.delay(idle, relay.timer()))
+        .doOnNext(event -> answered(now))
+        .doFinally(signal -> now.close())
+        .<AnswerEvent>handle((event, sink) -> {
+          AnswerEvent changed = take(event);
+          if (changed != null) {
+            begun = true;
+            sink.next(changed);
+          }
+        });
+  }
+
+  /// Instances that have not failed this request, or all if every one has.
+  private List<Instance> usable(InstanceRole role) {
+    List<Instance> live = relay.instances().live(role);
+    List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
+    return rest.isEmpty() ? live : rest;
+  }
+
+  private EngineRequest engineRequest(Chosen now) {
+    Map<String, String> headers = new HashMap<>(request.headers());
+    String source = now.source();
+    if (source != null) {
+      headers.put(SOURCE, source);
+    }
+    return new EngineRequest(request.path(), resumes > 0 ? request.body() : record.body(), request.id(), headers);
+  }
+
+  private static EnginePair pair(Chosen now) {
+    Instance prefill = now.prefill();
+    EngineAddress decode = now.decode().address();
+    return prefill == null ? EnginePair.single(decode) : EnginePair.of(prefill.address(), decode);
+  }
+
+  private void answered(Chosen now) {
+    if (trace.events() == 0) {
+      ticket.first();
+    }
+    now.begun();
+    trace.event(relay.timer().now(TimeUnit.NANOSECONDS) - start);
+  }
+
+  private @Nullable AnswerEvent take(AnswerEvent event) {
+    TokenCounts before = record.counts();
+    AnswerEvent changed = changed(event);
+    if (!record.counts().equals(before)) {
+      trace.counts(record.counts());
+    }
+    return changed;
+  }
+
+  private @Nullable AnswerEvent changed(AnswerEvent event) {
+    return switch (event) {
+      case AnswerEvent.Chunk chunk -> {
+        String json = record.take(chunk.json());
+        yield json == null ? null : json.equals(chunk.json()) ? chunk : new AnswerEvent.Chunk(json);
+      }
+      case AnswerEvent.Whole whole -> {
+        record.count(whole.body());
+        yield whole;
+      }
+    };
+  }
+
+  private Flux<AnswerEvent> next(Prompt prompt, Throwable failure) {
+    Chosen last = chosen;
+    if (last != null) {
+      blame(last, failure);
+    }
+    if (!begun) {
+      return mayRepeat(failure) && attempts < relay.options().attempts()
+          ? again(prompt, failure)
+          : Flux.error(named(failure));
+    }
+    if (!isDeath(failure) || !record.canGoOn() || resumes >= relay.options().resumes()) {
+      return Flux.error(named(failure));
+    }
+    resumes++;
+    trace.resumed();
+    RelayRequest rest = record.goOn();
+    if (rest == null) {
+      return Flux.fromIterable(record.ending()).<AnswerEvent>map(AnswerEvent.Chunk::new)
+          .doOnComplete(() -> trace.counts(record.counts()));
+    }
+    request = rest;
+    return again(prompt, failure);
+  }
+
+  private Flux<AnswerEvent> again(Prompt prompt, Throwable failure) {
+    LOG.info("request {} goes to other instances: {}", request.id(), failure.getMessage());
+    return run(prompt);
+  }
+
+  /// Counts a failure against the instance that caused it.
+  private void blame(Chosen last, Throwable failure) {
+    if (failure instanceof LegFailure leg) {
+      Instance prefill = last.prefill();
+      Instance guilty = prefill != null && leg.engine().equals(prefill.address()) ? prefill : last.decode();
+      failed.add(guilty);
+      if (leg.status() == 0) {
+        relay.instances().observe(guilty, false);
+      }
+    } else if (failure instanceof TimeoutException) {
+      failed.add(last.decode());
+    }
+  }
+
+  private static boolean mayRepeat(Throwable failure) {
+    return switch (failure) {
+      case LegFailure leg -> leg.isTransient();
+      case RequestFailure unready -> unready.status() >= FIRST_SERVER_ERROR;
+      default -> false;
+    };
+  }
+
+  private static boolean isDeath(Throwable failure) {
+    return failure instanceof TimeoutException || mayRepeat(failure)
+        || failure instanceof ApiException none && none.status() == UNAVAILABLE;
+  }
+
+  private Throwable named(Throwable failure) {
+    if (failure instanceof TimeoutException) {
+      return begun
+          ? RelayTimeout.of("silence of an engine", relay.options().idle())
+          : RelayTimeout.of("a first event", isStream ? relay.options().first() : relay.options().total());
+    }
+    boolean known = failure instanceof ApiException || failure instanceof LegFailure
+        || failure instanceof RequestFailure;
+    if (known) {
+      return failure;
+    }
+    LOG.warn("request {} failed", requireNonNull(request).id(), failure);
+    return new ApiException(BAD_GATEWAY, "the request failed at an engine");
+  }
+}

@@ -1,0 +1,73 @@
+package io.penstock.gateway.relay;
+
+import io.penstock.gateway.dialect.AnswerEvent;
+import io.penstock.gateway.dialect.Dialect;
+import io.penstock.gateway.instance.Instances;
+import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The life of a request: it waits for its place, gets instances, and is sent to them in their dialect. Safe for use by
+/// several threads.
+public final class Relay {
+  private final RelayOptions options;
+  private final Admission admission;
+  private final Chooser chooser;
+  private final Instances instances;
+  private final Dialect dialect;
+  private final Scheduler timer;
+
+  /// @param timer the clock of limits
+  public Relay(RelayOptions options, Admission admission, Chooser chooser, Instances instances, Dialect dialect,
+      Scheduler timer) {
+    this.options = options;
+    this.admission = admission;
+    this.chooser = chooser;
+    this.instances = instances;
+    this.dialect = dialect;
+    this.timer = timer;
+  }
+
+  /// The answer. Cold; one subscription.
+  ///
+  /// - Before the first event a failed attempt is repeated at other instances, never after an engine's status of 400 to
+  ///   499.
+  /// - After it, an answer whose engine died goes on at another one from the tokens that the client has seen, where the
+  ///   engine named them; otherwise the answer fails. It completes only when it is whole.
+  /// - Cancel: closes both legs and gives the places back.
+  /// - Errors: [io.penstock.gateway.api.ApiException], and those of a [Dialect].
+  ///
+  /// @param trace written while the request runs
+  public Flux<AnswerEvent> answer(RelayRequest request, RelayTrace trace) {
+    return Flux.defer(() -> {
+      long start = timer.now(TimeUnit.NANOSECONDS);
+      Admission.Ticket ticket = admission.enter(request.priority());
+      Attempts attempts = new Attempts(this, request, trace, ticket, start);
+      return ticket.granted().then(Mono.defer(() -> chooser.look(request))).flatMapMany(attempts::run)
+          .takeUntilOther(Mono.delay(options.total(), timer).then(Mono.error(() -> RelayTimeout.of("a request",
+              options.total()))))
+          .doFinally(signal -> ticket.leave());
+    });
+  }
+
+  RelayOptions options() {
+    return options;
+  }
+
+  Chooser chooser() {
+    return chooser;
+  }
+
+  Instances instances() {
+    return instances;
+  }
+
+  Dialect dialect() {
+    return dialect;
+  }
+
+  Scheduler timer() {
+    return timer;
+  }
+}

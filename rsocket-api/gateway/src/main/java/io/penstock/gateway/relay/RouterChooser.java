@@ -1,0 +1,133 @@
+package io.penstock.gateway.relay;
+
+import io.penstock.gateway.choice.Choice;
+import io.penstock.gateway.choice.Prompt;
+import io.penstock.gateway.choice.Router;
+import io.penstock.gateway.instance.Instance;
+import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.prompt.NamedPrompt;
+import io.penstock.gateway.prompt.PromptRequest;
+import io.penstock.gateway.prompt.PromptTokens;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// Chooses by a [Router].
+public final class RouterChooser implements Chooser, Instances.Listener {
+  private static final NamedPrompt UNKNOWN = new NamedPrompt(new long[0], 0, false);
+
+  private final Router router;
+  private final PromptTokens tokens;
+  private final int blockTokens;
+  private final Map<Instance, Integer> numbers = new ConcurrentHashMap<>();
+  private final Map<Integer, Instance> instances = new ConcurrentHashMap<>();
+
+  /// @param tokens how the blocks of a prompt become known
+  /// @param blockTokens tokens of a block
+  public RouterChooser(Router router, PromptTokens tokens, int blockTokens) {
+    this.router = router;
+    this.tokens = tokens;
+    this.blockTokens = blockTokens;
+  }
+
+  @Override
+  public void added(Instance instance) {
+    int number = router.add(instance.name(), false);
+    numbers.put(instance, number);
+    instances.put(number, instance);
+  }
+
+  @Override
+  public void removed(Instance instance) {
+    Integer number = numbers.remove(instance);
+    if (number != null) {
+      instances.remove(number);
+      router.remove(number);
+    }
+  }
+
+  @Override
+  public Mono<Prompt> look(RelayRequest request) {
+    return tokens.of(new PromptRequest(request.body(), null)).defaultIfEmpty(UNKNOWN)
+        .map(named -> named.prompt(blockTokens, request.bytes(), request.session()));
+  }
+
+  @Override
+  public @Nullable Chosen choose(Prompt prompt, List<Instance> prefills, List<Instance> decodes,
+      List<Instance> both) {
+    boolean split = !prefills.isEmpty() && !decodes.isEmpty();
+    Choice choice = split ? router.choose(prompt, bits(prefills), bits(decodes)) : router.choose(prompt, bits(both), 0);
+    if (choice == null) {
+      return null;
+    }
+    Instance prefill = split ? instances.get(choice.prefill()) : null;
+    Instance decode = instances.get(choice.decode());
+    if (decode == null || (split && prefill == null) || !decode.begin()) {
+      choice.close(); // it went at this moment
+      return null;
+    }
+    if (prefill != null && !prefill.begin()) {
+      decode.end();
+      choice.close();
+      return null;
+    }
+    return new Held(choice, prefill, decode);
+  }
+
+  private long bits(List<Instance> among) {
+    long bits = 0;
+    for (Instance instance : among) {
+      Integer number = numbers.get(instance);
+      bits |= number == null ? 0 : 1L << number;
+    }
+    return bits;
+  }
+
+  private static final class Held implements Chosen {
+    private final Choice choice;
+    private final @Nullable Instance prefill;
+    private final Instance decode;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    Held(Choice choice, @Nullable Instance prefill, Instance decode) {
+      this.choice = choice;
+      this.prefill = prefill;
+      this.decode = decode;
+    }
+
+    @Override
+    public @Nullable Instance prefill() {
+      return prefill;
+    }
+
+    @Override
+    public Instance decode() {
+      return decode;
+    }
+
+    @Override
+    public @Nullable String source() {
+      Choice.Source source = choice.source();
+      return source == null ? null : source.name() + ";blocks=" + source.blocks();
+    }
+
+    @Override
+    public void begun() {
+      choice.handedOver();
+    }
+
+    @Override
+    public void close() {
+      if (closed.compareAndSet(false, true)) {
+        choice.close();
+        decode.end();
+        if (prefill != null) {
+          prefill.end();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,343 @@
+package io.penstock.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.gateway.api.ApiJson;
+import io.penstock.node.setting.Setting;
+import io.penstock.wire.security.UserFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Sinks;
+import tools.jackson.databind.JsonNode;
+
+/// Clients over sockets against a gateway before two engines.
+final class GatewayTest {
+  private static final String COMPLETION = "{\"model\":\"m\",\"prompt\":\"hello\",\"max_tokens\":6%s}";
+  private static final String CHAT =
+      "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"max_tokens\":6%s}";
+  private static final String RESPONSE = "{\"model\":\"m\",\"input\":\"hello\",\"max_output_tokens\":6%s}";
+  private static final String STREAM = ",\"stream\":true";
+  private static final String USAGE = ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final TokenEngine one = new TokenEngine();
+  private final TokenEngine two = new TokenEngine();
+  private @TempDir Path folder;
+  private Gateway gateway;
+
+  @BeforeEach
+  void start() throws Exception {
+    gateway = started(Map.of());
+  }
+
+  @AfterEach
+  void stop() {
+    gateway.close();
+    one.close();
+    two.close();
+    http.close();
+  }
+
+  private Gateway started(Map<Setting<?>, String> more) throws Exception {
+    Map<Setting<?>, String> flags = new HashMap<>(Map.of(GatewaySettings.PORT, "0", GatewaySettings.ADMIN_PORT, "0",
+        GatewaySettings.BOTH, one.url() + "," + two.url(), GatewaySettings.POLICY, "round_robin",
+        GatewaySettings.ADMIN_TOKEN, folder.resolve("token").toString(), GatewaySettings.BODY_BYTES, "4KiB",
+        GatewaySettings.HEALTH_INTERVAL, "100ms"));
+    flags.putAll(more);
+    Gateway made = Gateway.start(GatewayConfig.resolve(null, Map.of(), flags));
+    int answering = 0;
+    while (answering < 2) { // the first probes take some milliseconds
+      answering = tree(send(request(made.url() + "/health").GET().build())).path("instances").asInt();
+    }
+    return made;
+  }
+
+  private static HttpRequest.Builder request(String url) {
+    return HttpRequest.newBuilder(URI.create(url));
+  }
+
+  private HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
+    return http.send(request, HttpResponse.BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> post(String path, String body, String... headers) throws Exception {
+    HttpRequest.Builder request = request(gateway.url() + path).header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofString(body));
+    for (int i = 0; i < headers.length; i += 2) {
+      request.setHeader(headers[i], headers[i + 1]);
+    }
+    return send(request.build());
+  }
+
+  private HttpResponse<String> admin(String method, String path, String body) throws Exception {
+    return send(request("http://" + gateway.ready().admin() + path).header("Content-Type", "application/json")
+        .header("Authorization", "Bearer " + Files.readString(folder.resolve("token")).strip())
+        .method(method, HttpRequest.BodyPublishers.ofString(body)).build());
+  }
+
+  private static JsonNode tree(HttpResponse<String> response) {
+    return ApiJson.MAPPER.readTree(response.body());
+  }
+
+  private static List<JsonNode> events(String body) {
+    List<JsonNode> events = new ArrayList<>();
+    body.lines().filter(line -> line.startsWith("data: {"))
+        .forEach(line -> events.add(ApiJson.MAPPER.readTree(line.substring(6))));
+    return events;
+  }
+
+  private static String text(List<JsonNode> events, boolean chat) {
+    return events.stream().map(event -> event.path("choices").path(0))
+        .map(choice -> (chat ? choice.path("delta").path("content") : choice.path("text")).asString(""))
+        .collect(Collectors.joining());
+  }
+
+  @Test
+  void completions_passWithUsage_asAStreamAndWhole() throws Exception {
+    String text = TokenEngine.text("hello", 6);
+    JsonNode whole = tree(post("/v1/completions", COMPLETION.formatted("")));
+    HttpResponse<String> plain = post("/v1/completions", COMPLETION.formatted(STREAM));
+    List<JsonNode> counted = events(post("/v1/completions", COMPLETION.formatted(USAGE)).body());
+
+    assertThat(whole.path("choices").path(0).path("text").asString()).isEqualTo(text);
+    assertThat(whole.path("usage").path("prompt_tokens_details").path("cached_tokens").asInt()).isEqualTo(3);
+    assertThat(text(events(plain.body()), false)).isEqualTo(text);
+    assertThat(plain.body()).endsWith("data: [DONE]\n\n").doesNotContain("usage", "token_ids");
+    assertThat(counted.getLast().path("usage").path("completion_tokens").asInt()).isEqualTo(6);
+  }
+
+  @Test
+  void chat_passes_withTheHeadersOfATrace() throws Exception {
+    String trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    HttpResponse<String> answer =
+        post("/v1/chat/completions", CHAT.formatted(STREAM), "traceparent", trace, "X-Request-Id", "r7");
+
+    assertThat(text(events(answer.body()), true)).isEqualTo(TokenEngine.text("hello", 6));
+    assertThat(answer.headers().firstValue("X-Request-Id")).contains("r7");
+    Map<String, String> seen = one.bodies.isEmpty() ? two.headers : one.headers;
+    assertThat(seen).containsEntry("traceparent", trace);
+    assertThat(seen.get("x-request-id")).startsWith("r7-");
+  }
+
+  @Test
+  void responses_areTranslated() throws Exception {
+    String text = TokenEngine.text("hello", 6);
+    JsonNode whole = tree(post("/v1/responses", RESPONSE.formatted("")));
+    List<JsonNode> events = events(post("/v1/responses", RESPONSE.formatted(STREAM)).body());
+
+    assertThat(whole.path("output").path(0).path("content").path(0).path("text").asString()).isEqualTo(text);
+    assertThat(whole.path("usage").path("input_tokens_details").path("cached_tokens").asInt()).isEqualTo(3);
+    assertThat(whole.path("status").asString()).isEqualTo("incomplete"); // the engine stopped by length
+    assertThat(events.getFirst().path("type").asString()).isEqualTo("response.created");
+    assertThat(events.stream().filter(event -> event.path("type").asString().equals("response.output_text.delta"))
+        .map(event -> event.path("delta").asString()).collect(Collectors.joining())).isEqualTo(text);
+    JsonNode last = events.getLast();
+    assertThat(last.path("type").asString()).isEqualTo("response.incomplete");
+    assertThat(last.path("response").path("usage").path("total_tokens").asInt()).isEqualTo(11);
+    for (int i = 0; i < events.size(); i++) {
+      assertThat(events.get(i).path("sequence_number").asInt()).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void messages_areTranslated() throws Exception {
+    String text = TokenEngine.text("hello", 6);
+    JsonNode whole = tree(post("/v1/messages", CHAT.formatted("")));
+    List<JsonNode> events = events(post("/v1/messages", CHAT.formatted(STREAM)).body());
+
+    assertThat(whole.path("content").path(0).path("text").asString()).isEqualTo(text);
+    assertThat(whole.path("usage").path("cache_read_input_tokens").asInt()).isEqualTo(3);
+    assertThat(whole.path("usage").path("input_tokens").asInt()).isEqualTo(2);
+    assertThat(whole.path("stop_reason").asString()).isEqualTo("max_tokens");
+    assertThat(events.stream().map(event -> event.path("type").asString()).distinct()).containsExactly("message_start",
+        "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop");
+    assertThat(events.stream().map(event -> event.path("delta").path("text").asString(""))
+        .collect(Collectors.joining())).isEqualTo(text);
+  }
+
+  @Test
+  void models_areThoseOfAnEngine() throws Exception {
+    assertThat(send(request(gateway.url() + "/v1/models").build()).body()).contains("\"id\":\"m\"");
+    assertThat(tree(send(request(gateway.url() + "/v1/models/m").build())).path("id").asString()).isEqualTo("m");
+    assertThat(send(request(gateway.url() + "/v1/models/x").build()).statusCode()).isEqualTo(404);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"/v1/completions", "/v1/chat/completions", "/v1/responses", "/v1/messages"})
+  void refusals_haveTheFormOfTheirEndpoint(String path) throws Exception {
+    String field = path.equals("/v1/messages") ? "error" : "";
+    HttpResponse<String> method = send(request(gateway.url() + path).DELETE().build());
+    HttpResponse<String> large = post(path, " ".repeat(5000));
+    HttpResponse<String> form = post(path, "{}", "Content-Type", "text/plain");
+    HttpResponse<String> json = post(path, "{\"a\"");
+    HttpResponse<String> deep = post(path, "[".repeat(3000));
+    HttpResponse<String> empty = post(path, "{}");
+
+    assertThat(List.of(method.statusCode(), large.statusCode(), form.statusCode(), json.statusCode(),
+        deep.statusCode(), empty.statusCode())).containsExactly(405, 413, 415, 400, 400, 400);
+    for (HttpResponse<String> each : List.of(method, large, form, json, deep, empty)) {
+      assertThat(tree(each).path("type").asString("")).isEqualTo(field);
+      assertThat(tree(each).path("error").path("message").asString("")).contains(" must be ");
+    }
+    assertThat(method.headers().firstValue("Allow")).contains("POST");
+  }
+
+  @Test
+  void unknownPath_andHeadThatIsTooLong_areRefused() throws Exception {
+    assertThat(post("/v1/other", "{}").statusCode()).isEqualTo(404);
+    assertThat(post("/v1/completions", "{}", "X-Long", "x".repeat(20_000)).statusCode()).isIn(400, 413, 431);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"/v1/completions,1", "/v1/completions,3", "/v1/completions,6", "/v1/completions,7",
+    "/v1/chat/completions,1", "/v1/chat/completions,3", "/v1/chat/completions,6"})
+  void answerOfAnEngineThatDies_goesOn_tokenByToken(String path, int tokens) throws Exception {
+    one.diesAfter = tokens;
+    boolean chat = path.contains("chat");
+    for (int i = 0; i < 2; i++) { // one of them comes to the engine that dies
+      HttpResponse<String> answer = post(path, (chat ? CHAT : COMPLETION).formatted(USAGE));
+      List<JsonNode> events = events(answer.body());
+
+      assertThat(text(events, chat)).isEqualTo(TokenEngine.text("hello", 6));
+      assertThat(answer.body()).endsWith("data: [DONE]\n\n").doesNotContain("token_ids");
+      assertThat(events.getLast().path("usage").path("prompt_tokens").asInt()).isEqualTo(5);
+      assertThat(events.getLast().path("usage").path("completion_tokens").asInt()).isEqualTo(6);
+      assertThat(events.stream().map(event -> event.path("id").asString()).limit(events.size() - 1L).distinct().count())
+          .isLessThanOrEqualTo(6);
+    }
+    assertThat(one.bodies).isNotEmpty();
+  }
+
+  @Test
+  void answerThatCannotGoOn_endsWithAnError_inItsForm() throws Exception {
+    one.diesAfter = 3;
+    two.diesAfter = 3;
+    one.tellsIds = false;
+    two.tellsIds = false;
+
+    String chat = post("/v1/chat/completions", CHAT.formatted(STREAM)).body();
+    String messages = post("/v1/messages", CHAT.formatted(STREAM)).body();
+    String responses = post("/v1/responses", RESPONSE.formatted(STREAM)).body();
+
+    assertThat(chat).doesNotContain("[DONE]");
+    assertThat(events(chat).getLast().has("error")).isTrue();
+    assertThat(messages).contains("event: error").doesNotContain("message_stop");
+    assertThat(events(responses).getLast().path("type").asString()).isEqualTo("response.failed");
+  }
+
+  @Test
+  void failureBeforeTheFirstByte_isRepeatedElsewhere_unlessTheRequestIsAtFault() throws Exception {
+    one.refusesWith = 500;
+    assertThat(post("/v1/completions", COMPLETION.formatted("")).statusCode()).isEqualTo(200);
+    assertThat(post("/v1/completions", COMPLETION.formatted("")).statusCode()).isEqualTo(200);
+    int before = one.bodies.size() + two.bodies.size();
+    one.refusesWith = 422;
+    two.refusesWith = 422;
+
+    HttpResponse<String> refused = post("/v1/completions", COMPLETION.formatted(""));
+
+    assertThat(refused.statusCode()).isEqualTo(422);
+    assertThat(refused.body()).contains("refused by the engine");
+    assertThat(one.bodies.size() + two.bodies.size()).isEqualTo(before + 1);
+  }
+
+  @Test
+  void clientThatGoes_freesItsEngine() throws Exception {
+    one.gate = Sinks.<Void>empty().asMono();
+    two.gate = one.gate;
+    for (int i = 0; i < 20; i++) {
+      HttpResponse<InputStream> answer = http.send(request(gateway.url() + "/v1/completions")
+          .POST(HttpRequest.BodyPublishers.ofString(COMPLETION.formatted(STREAM)))
+          .header("Content-Type", "application/json").build(), HttpResponse.BodyHandlers.ofInputStream());
+      assertThat(answer.body().read()).isEqualTo('d');
+      answer.body().close();
+    }
+    one.awaitRunning(0);
+    two.awaitRunning(0);
+
+    assertThat(gateway.drain()).isTrue();
+  }
+
+  @Test
+  void removal_waitsForTheRequestsOfThatInstanceAlone() throws Exception {
+    Sinks.Empty<Void> gate = Sinks.empty();
+    one.gate = gate.asMono();
+    two.gate = gate.asMono();
+    List<CompletableFuture<HttpResponse<String>>> running = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      running.add(http.sendAsync(request(gateway.url() + "/v1/completions").header("Content-Type", "application/json")
+          .POST(HttpRequest.BodyPublishers.ofString(COMPLETION.formatted(STREAM))).build(),
+          HttpResponse.BodyHandlers.ofString()));
+    }
+    one.awaitRunning(1);
+    two.awaitRunning(1);
+    String name = URI.create(one.url()).getAuthority();
+
+    assertThat(admin("DELETE", "/instances/" + name + "?wait=0", "").statusCode()).isEqualTo(202);
+    assertThat(admin("GET", "/instances", "").body()).doesNotContain(name);
+    one.gate = gate.asMono();
+    gate.tryEmitEmpty();
+    for (CompletableFuture<HttpResponse<String>> each : running) {
+      assertThat(each.get().body()).endsWith("data: [DONE]\n\n");
+    }
+    assertThat(admin("POST", "/instances", "{\"role\":\"both\",\"url\":\"" + one.url() + "\"}").statusCode())
+        .isEqualTo(201);
+    assertThat(admin("POST", "/instances/" + name + "/drain", "").body()).contains("\"state\":\"draining\"");
+    assertThat(admin("DELETE", "/instances/" + name, "").statusCode()).isEqualTo(200);
+    assertThat(admin("DELETE", "/instances/" + name, "").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void keys_nameTenants_andQuotasRefuseWithATime() throws Exception {
+    char[] token = UserFile.newToken(new SecureRandom());
+    String key = new String(token);
+    String line = UserFile.lineOf("team-a", token);
+    gateway.close();
+    Path keys = Files.writeString(folder.resolve("keys"), line + "\n");
+    Path quotas = Files.writeString(folder.resolve("quotas"), "team-a requests=2 parallel=4\n");
+    gateway = started(Map.of(GatewaySettings.KEYS, keys.toString(), GatewaySettings.QUOTAS, quotas.toString()));
+
+    String body = COMPLETION.formatted("");
+    assertThat(post("/v1/completions", body).statusCode()).isEqualTo(401);
+    assertThat(post("/v1/completions", body, "Authorization", "Bearer wrong").statusCode()).isEqualTo(401);
+    assertThat(post("/v1/completions", body, "Authorization", "Bearer " + key).statusCode()).isEqualTo(200);
+    assertThat(post("/v1/messages", CHAT.formatted(""), "x-api-key", key).statusCode()).isEqualTo(200);
+    HttpResponse<String> refused = post("/v1/messages", CHAT.formatted(""), "x-api-key", key);
+    assertThat(refused.statusCode()).isEqualTo(429);
+    assertThat(tree(refused).path("error").path("type").asString()).isEqualTo("rate_limit_error");
+    assertThat(Integer.parseInt(refused.headers().firstValue("Retry-After").orElseThrow())).isBetween(1, 60);
+  }
+
+  @Test
+  @Timeout(20)
+  void administration_needsItsToken_andMetricsDoNot() throws Exception {
+    String url = "http://" + gateway.ready().admin();
+    assertThat(send(request(url + "/instances").build()).statusCode()).isEqualTo(401);
+    post("/v1/completions", COMPLETION.formatted(""));
+    String metrics = "";
+    while (!metrics.contains("penstock_gateway_tokens_total{kind=\"cached\"} 3.0")) { // counted after the last byte
+      metrics = send(request(url + "/metrics").build()).body();
+    }
+    assertThat(metrics).contains("penstock_gateway_requests", "penstock_gateway_instances{role=\"both\"} 2.0");
+  }
+}
