@@ -20,7 +20,7 @@ final class CachedTokens {
   }
 
   static boolean hasUsage(String json) {
-    int at = JsonScan.valueOf(json, "\"usage\"");
+    int at = Json.valueOf(json, "\"usage\"");
     return at >= 0 && json.startsWith("{", at);
   }
 

@@ -23,17 +23,22 @@ public final class Dialects implements Dialect {
   public Dialects(DialectName otherwise, EngineClient client, Metaserver metaserver, URI metaserverUrl,
       RandomGenerator random, Scheduler timer) {
     this.otherwise = otherwise;
-    Legs legs = new Legs(client);
-    LegIds ids = new LegIds(random);
-    dialects.put(DialectName.SINGLE, new SingleDialect(legs, ids));
-    dialects.put(DialectName.NIXL_PULL, new SplitDialect(new NixlPullDialect(legs, ids), pair -> true));
+    Legs legs = new Legs(client, random);
+    dialects.put(DialectName.SINGLE, (request, pair) -> single(legs, request, pair));
+    dialects.put(DialectName.NIXL_PULL, new SplitDialect(new NixlPullDialect(legs), pair -> true));
     dialects.put(DialectName.MOONCAKE,
-        new SplitDialect(new MooncakeDialect(legs, ids, new BootstrapIds(client, timer), timer), pair -> true));
-    dialects.put(DialectName.NIXL_PUSH, new SplitDialect(new NixlPushDialect(legs, ids, timer), pair -> true));
+        new SplitDialect(new MooncakeDialect(legs, new BootstrapIds(client, timer), timer), pair -> true));
+    dialects.put(DialectName.NIXL_PUSH, new SplitDialect(new NixlPushDialect(legs, timer), pair -> true));
     dialects.put(DialectName.LAYERWISE,
-        new SplitDialect(new LayerwiseDialect(legs, ids, metaserver, metaserverUrl, timer),
+        new SplitDialect(new LayerwiseDialect(legs, metaserver, metaserverUrl, timer),
             pair -> !LayerwiseDialect.readsBatches(pair)));
-    dialects.put(DialectName.SGLANG, new SglangDialect(legs, ids, client, random, timer));
+    dialects.put(DialectName.SGLANG, new SglangDialect(legs, client, random, timer));
+  }
+
+  /// One instance does both: the body goes as it is.
+  private static Flux<AnswerEvent> single(Legs legs, EngineRequest request, EnginePair pair) {
+    Leg leg = legs.leg(Leg.Role.BOTH, pair.decode(), request, legs.nextId(request), request.copy());
+    return legs.decode(leg);
   }
 
   @Override

@@ -39,7 +39,7 @@ final class EarlyEnd {
   }
 
   private static @Nullable String oneOf(String json, String name, List<String> values) {
-    int at = JsonScan.valueOf(json, name);
+    int at = Json.valueOf(json, name);
     if (at >= 0 && json.startsWith("\"", at)) {
       for (String value : values) {
         if (json.startsWith(value + "\"", at + 1)) {

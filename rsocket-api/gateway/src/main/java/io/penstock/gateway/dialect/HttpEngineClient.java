@@ -118,7 +118,7 @@ public final class HttpEngineClient implements EngineClient {
     if (json.startsWith(ERROR)) {
       return true;
     }
-    return json.startsWith(OBJECT) && json.startsWith("\"error\"", Math.max(0, JsonScan.valueOf(json, OBJECT_NAME)));
+    return json.startsWith(OBJECT) && json.startsWith("\"error\"", Math.max(0, Json.valueOf(json, OBJECT_NAME)));
   }
 
   private static int statusOf(String error) {

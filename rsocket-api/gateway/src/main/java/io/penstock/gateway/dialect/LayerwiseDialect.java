@@ -23,15 +23,13 @@ final class LayerwiseDialect implements Dialect {
   private static final String TRANSFER = "kv_transfer_params";
 
   private final Legs legs;
-  private final LegIds ids;
   private final Metaserver metaserver;
   private final URI address;
   private final Scheduler timer;
 
   /// @param address the URL of the metaserver as decode engines reach it
-  LayerwiseDialect(Legs legs, LegIds ids, Metaserver metaserver, URI address, Scheduler timer) {
+  LayerwiseDialect(Legs legs, Metaserver metaserver, URI address, Scheduler timer) {
     this.legs = legs;
-    this.ids = ids;
     this.metaserver = metaserver;
     this.address = address;
     this.timer = timer;
@@ -41,7 +39,7 @@ final class LayerwiseDialect implements Dialect {
   public Flux<AnswerEvent> answer(EngineRequest request, EnginePair pair) {
     return Flux.defer(() -> {
       EngineAddress prefill = pair.requirePrefill();
-      String id = ids.next(request);
+      String id = legs.nextId(request);
       return Flux.using(() -> metaserver.expect(children(request, id)),
           expected -> both(request, pair, prefill, id, expected), Metaserver.Expected::close);
     });

@@ -1,7 +1,9 @@
 package io.penstock.gateway.dialect;
 
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.random.RandomGenerator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.node.ObjectNode;
@@ -9,11 +11,22 @@ import tools.jackson.databind.node.ObjectNode;
 /// Makes the legs of an attempt and sends them.
 final class Legs {
   static final String REQUEST_ID = "X-Request-Id";
+  private static final HexFormat HEX = HexFormat.of();
 
   private final EngineClient client;
+  private final RandomGenerator random;
 
-  Legs(EngineClient client) {
+  /// @param random the source of ids
+  Legs(EngineClient client, RandomGenerator random) {
     this.client = client;
+    this.random = random;
+  }
+
+  /// The id of an attempt: the request's id and 128 random bits. An engine never sees an id twice, so a late message
+  /// about one attempt cannot be taken for another, and no client can guess an id. All ids end with the same number of
+  /// digits, so none is the beginning of another.
+  String nextId(EngineRequest request) {
+    return request.id() + "-" + HEX.toHexDigits(random.nextLong()) + HEX.toHexDigits(random.nextLong());
   }
 
   Leg leg(Leg.Role role, EngineAddress engine, EngineRequest request, String id, ObjectNode body) {

@@ -21,14 +21,12 @@ final class MooncakeDialect implements Dialect {
   private static final int BOOTSTRAP_PORT = 8998;
 
   private final Legs legs;
-  private final LegIds ids;
   private final BootstrapIds engines;
   private final Scheduler timer;
   private final AtomicInteger turn = new AtomicInteger();
 
-  MooncakeDialect(Legs legs, LegIds ids, BootstrapIds engines, Scheduler timer) {
+  MooncakeDialect(Legs legs, BootstrapIds engines, Scheduler timer) {
     this.legs = legs;
-    this.ids = ids;
     this.engines = engines;
     this.timer = timer;
   }
@@ -51,7 +49,7 @@ final class MooncakeDialect implements Dialect {
       TreeMap<Integer, String> known) {
     List<Integer> ranks = new ArrayList<>(known.keySet());
     int rank = ranks.get(Math.floorMod(turn.getAndIncrement(), ranks.size()));
-    String id = ids.next(request);
+    String id = legs.nextId(request);
     Leg plain = legs.leg(Leg.Role.PREFILL, pair.requirePrefill(), request, id, PrefillBody.of(request, send(id)));
     Map<String, String> headers = new HashMap<>(plain.headers());
     headers.put(RANK, Integer.toString(rank));

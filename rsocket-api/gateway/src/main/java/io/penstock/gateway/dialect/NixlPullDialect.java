@@ -20,17 +20,15 @@ final class NixlPullDialect implements Dialect {
   private static final String TRANSFER = "kv_transfer_params";
 
   private final Legs legs;
-  private final LegIds ids;
 
-  NixlPullDialect(Legs legs, LegIds ids) {
+  NixlPullDialect(Legs legs) {
     this.legs = legs;
-    this.ids = ids;
   }
 
   @Override
   public Flux<AnswerEvent> answer(EngineRequest request, EnginePair pair) {
     return Flux.defer(() -> {
-      String id = ids.next(request);
+      String id = legs.nextId(request);
       Leg prefill =
           legs.leg(Leg.Role.PREFILL, pair.requirePrefill(), request, id, PrefillBody.of(request, transferOfPrefill()));
       return legs.prefill(prefill).flatMapMany(answer -> decode(request, pair, id, prefill, answer));

@@ -25,13 +25,11 @@ final class NixlPushDialect implements Dialect {
   private static final List<String> REQUIRED = List.of("remote_engine_id", "remote_host", "remote_port", "tp_size");
 
   private final Legs legs;
-  private final LegIds ids;
   private final Scheduler timer;
   private final Map<URI, ObjectNode> learned = new ConcurrentHashMap<>();
 
-  NixlPushDialect(Legs legs, LegIds ids, Scheduler timer) {
+  NixlPushDialect(Legs legs, Scheduler timer) {
     this.legs = legs;
-    this.ids = ids;
     this.timer = timer;
   }
 
@@ -39,7 +37,7 @@ final class NixlPushDialect implements Dialect {
   public Flux<AnswerEvent> answer(EngineRequest request, EnginePair pair) {
     return Flux.defer(() -> {
       EngineAddress engine = pair.requirePrefill();
-      String id = ids.next(request);
+      String id = legs.nextId(request);
       ObjectNode transfer = NixlPullDialect.transferOfPrefill().put("transfer_id", "xfer-" + id);
       Leg prefill = legs.leg(Leg.Role.PREFILL, engine, request, id, PrefillBody.of(request, transfer));
       ObjectNode known = coordinatesOf(engine);

@@ -22,14 +22,12 @@ final class SglangDialect implements Dialect {
   private static final Duration AGAIN = Duration.ofMillis(500);
 
   private final Legs legs;
-  private final LegIds ids;
   private final EngineClient client;
   private final RandomGenerator random;
   private final Scheduler timer;
 
-  SglangDialect(Legs legs, LegIds ids, EngineClient client, RandomGenerator random, Scheduler timer) {
+  SglangDialect(Legs legs, EngineClient client, RandomGenerator random, Scheduler timer) {
     this.legs = legs;
-    this.ids = ids;
     this.client = client;
     this.random = random;
     this.timer = timer;
@@ -40,7 +38,7 @@ final class SglangDialect implements Dialect {
     return Flux.defer(() -> {
       EngineAddress engine = pair.requirePrefill();
       requireRooms(request);
-      return Flux.usingWhen(Mono.fromSupplier(() -> ids.next(request)), id -> both(request, engine, pair, id),
+      return Flux.usingWhen(Mono.fromSupplier(() -> legs.nextId(request)), id -> both(request, engine, pair, id),
           id -> Mono.empty(), (id, failure) -> abort(pair, id), id -> abort(pair, id));
     });
   }
