@@ -2,6 +2,7 @@ package io.penstock.gateway.dialect;
 
 import java.net.URI;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -21,6 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// `mooncake_layerwise_connector.py`, 182b75ea.
 final class LayerwiseDialect implements Dialect {
   private static final String TRANSFER = "kv_transfer_params";
+  private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "[::]", "[::0]", "null");
 
   private final Legs legs;
   private final Metaserver metaserver;
@@ -39,6 +41,7 @@ final class LayerwiseDialect implements Dialect {
   public Flux<AnswerEvent> answer(EngineRequest request, EnginePair pair) {
     return Flux.defer(() -> {
       EngineAddress prefill = pair.requirePrefill();
+      requireReachable();
       String id = legs.nextId(request);
       return Flux.using(() -> metaserver.expect(children(request, id)),
           expected -> both(request, pair, prefill, id, expected), Metaserver.Expected::close);
@@ -61,6 +64,13 @@ final class LayerwiseDialect implements Dialect {
       ObjectNode body = PrefillBody.of(request, transfer).put("min_tokens", 1);
       return legs.prefill(legs.leg(Leg.Role.PREFILL, engine, request, id, body));
     });
+  }
+
+  /// Engines cannot post to an address that means "all of mine", or to a port that is not known yet.
+  private void requireReachable() {
+    if (WILDCARDS.contains(String.valueOf(address.getHost())) || address.getPort() == 0) {
+      throw new RequestFailure(503, "metaserver must be a URL that decode engines reach (was " + address + ")");
+    }
   }
 
   static boolean readsBatches(EnginePair pair) {

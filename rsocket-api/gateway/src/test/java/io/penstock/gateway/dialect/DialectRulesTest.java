@@ -7,6 +7,7 @@ import io.penstock.gateway.engines.Answers;
 import io.penstock.gateway.engines.LayerwiseDecode;
 import io.penstock.gateway.engines.LayerwisePrefill;
 import io.penstock.gateway.engines.MooncakePrefill;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -310,6 +311,20 @@ class DialectRulesTest {
       assertThat(failure.status()).isEqualTo(400);
     }
     assertThat(rig.prefill.calls()).isEmpty();
+  }
+
+  @Test
+  void aMetaserverThatDecodeCannotReachIsRefused() {
+    DirectClient client = new DirectClient();
+    Rig rig = Rig.direct(DialectName.LAYERWISE, client);
+    for (String url : List.of("http://0.0.0.0:8000/v1/metaserver", "http://[::]:8000/v1/metaserver",
+        "http://host:0/v1/metaserver")) {
+      Dialects dialects = rig.dialects(client, URI.create(url), new Random(1), Schedulers.parallel());
+      RequestFailure failure = catchThrowableOfType(RequestFailure.class,
+          () -> dialects.answer(Rig.request("/v1/completions", BODY), rig.pair()).blockLast(LIMIT));
+      assertThat(failure).hasMessage("metaserver must be a URL that decode engines reach (was " + url + ")");
+    }
+    assertThat(rig.decode.calls()).isEmpty();
   }
 
   @Test
