@@ -49,6 +49,17 @@ public final class Router {
     }
   }
 
+  /// What is charged to an instance.
+  ///
+  /// @param waitingTokens of prompts that it has to compute, as estimated
+  /// @param heldScore of requests whose KV cache is held for a decode, as vllm-ascend's proxy scores them
+  /// @param decodeBytes of requests that are generated there
+  /// @param heldTokens of requests that are generated there
+  /// @param requests that are generated there
+  public record Load(double waitingTokens, double heldScore, double decodeBytes, long heldTokens, int requests) {
+    static final Load NONE = new Load(0, 0, 0, 0, 0);
+  }
+
   /// @param nanos clock of what is expected
   /// @param random of [Policy#RANDOM]
   public Router(Policy policy, Options options, LongSupplier nanos, RandomGenerator random) {
@@ -122,10 +133,11 @@ public final class Router {
         richest == null ? null : new Choice.Source(richest.number, richest.name, overlap.blocks(richest.number)));
   }
 
-  /// Tokens that wait to be computed at `instance`, as estimated; 0 for one that is not known.
-  public synchronized double waitingTokens(int instance) {
+  /// What is charged to an instance; nothing for one that is not known.
+  public synchronized Load load(int instance) {
     Candidate candidate = candidates.get(instance);
-    return candidate == null ? 0 : candidate.waitingTokens;
+    return candidate == null ? Load.NONE : new Load(candidate.waitingTokens, candidate.heldScore, candidate.decodeBytes,
+        candidate.heldTokens, candidate.requests);
   }
 
   private interface Cost {

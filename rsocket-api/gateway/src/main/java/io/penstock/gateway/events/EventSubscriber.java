@@ -87,7 +87,8 @@ public final class EventSubscriber {
     command(() -> {
       Followed all = followed.computeIfAbsent(instance,
           number -> new Followed(new InstanceBlocks(index, number), new ArrayList<>()));
-      PublisherBlocks blocks = new PublisherBlocks(all.blocks(), count, options.blockTokens(), options.blocks());
+      PublisherBlocks blocks = new PublisherBlocks(all.blocks(), count, options.blockTokens(), options.blocks(),
+          source.countsCopies());
       all.publishers().add(new PublisherSockets(context, poller, source, options, made++,
           replay -> new PublisherFeed(source.toString(), blocks, count, replay, nanos, options.replayPatience(),
               options.idle())));
