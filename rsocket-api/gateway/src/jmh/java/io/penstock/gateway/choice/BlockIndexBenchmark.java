@@ -1,5 +1,6 @@
 package io.penstock.gateway.choice;
 
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -58,8 +59,8 @@ public class BlockIndexBenchmark {
     index = new BlockIndex();
     map = new ConcurrentHashMap<>();
     for (int i = 0; i < blocks; i++) {
-      index.add(i % INSTANCES, Medium.DEVICE, names[i]);
-      add(i % INSTANCES, names[i]);
+      index.add(i / PROMPT % INSTANCES, Medium.DEVICE, names[i]);
+      add(i / PROMPT % INSTANCES, names[i]);
     }
   }
 
@@ -68,8 +69,8 @@ public class BlockIndexBenchmark {
   public void index(Lane lane) {
     for (int i = 0; i < UPDATES; i += 2) {
       int at = lane.next++ % blocks;
-      index.remove(at % INSTANCES, Medium.DEVICE, names[at]);
-      index.add(at % INSTANCES, Medium.DEVICE, names[at]);
+      index.remove(at / PROMPT % INSTANCES, Medium.DEVICE, names[at]);
+      index.add(at / PROMPT % INSTANCES, Medium.DEVICE, names[at]);
     }
   }
 
@@ -78,16 +79,16 @@ public class BlockIndexBenchmark {
   public void concurrentHashMap(Lane lane) {
     for (int i = 0; i < UPDATES; i += 2) {
       int at = lane.next++ % blocks;
-      remove(at % INSTANCES, names[at]);
-      add(at % INSTANCES, names[at]);
+      remove(at / PROMPT % INSTANCES, names[at]);
+      add(at / PROMPT % INSTANCES, names[at]);
     }
   }
 
-  /// Looks up a prompt of 1,000 blocks.
+  /// Looks up a prompt of 1,000 blocks that one instance has.
   @Benchmark
   public BlockIndex.Overlap overlap(Lane lane) {
-    int from = lane.next++ % (blocks - PROMPT);
-    return index.overlap(java.util.Arrays.copyOfRange(names, from, from + PROMPT), -1L);
+    int from = lane.next++ % (blocks / PROMPT) * PROMPT;
+    return index.overlap(Arrays.copyOfRange(names, from, from + PROMPT), -1L);
   }
 
   private void add(int instance, long name) {

@@ -129,7 +129,8 @@ final class PublisherBlocks {
           await(key, new Orphan(rank, key(parent, rank), Arrays.copyOfRange(event.tokens(), i * event.blockTokens(),
               (i + 1) * event.blockTokens()), event.extra(i)), medium);
         }
-        counts.increment(event.tokens().length == 0 || event.blockTokens() <= 0 ? EventCount.WITHOUT_TOKENS
+        counts.increment(event.tokens().length == 0 || event.blockTokens() <= 0
+            ? EventCount.WITHOUT_TOKENS
             : event.isAligned() ? EventCount.UNKNOWN_PARENT : EventCount.UNALIGNED);
         before = null;
       } else {

@@ -125,7 +125,8 @@ final class PublisherSockets implements PublisherFeed.Replay {
   private boolean isWhole(List<byte[]> message, String first) {
     if (message.size() != FRAMES || message.get(1).length != Long.BYTES) {
       feed.bad("message%s must have a topic, a number of 8 bytes and a batch (was of %s)".formatted(
-          first.isEmpty() ? "" : " of topic " + first, message.stream().map(frame -> frame.length + " bytes").toList()));
+          first.isEmpty() ? "" : " of topic " + first,
+          message.stream().map(frame -> frame.length + " bytes").toList()));
       return false;
     }
     return true;

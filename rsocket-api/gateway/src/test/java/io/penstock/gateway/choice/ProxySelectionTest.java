@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The policy `load` chooses as vllm-ascend's proxy did. The recorded trace is not part of this repository: name its
+/// The policy `load` chooses as `vllm-ascend`'s proxy did. The recorded trace is not part of this repository: name its
 /// folder in `-Dpenstock.oracles=…`; without it, `shared/oracles` beside the repository is looked for.
 final class ProxySelectionTest {
   private static final double EXACT = 1e-6;
@@ -85,7 +85,8 @@ final class ProxySelectionTest {
         }
         case "release_prefill_kv" ->
           requireNonNull(byPrefill.get(step.get("args").get(0).asString())).removeFirst().handedOver();
-        case "release_decoder" -> requireNonNull(byDecode.get(step.get("args").get(0).asString())).removeFirst().close();
+        case "release_decoder" ->
+          requireNonNull(byDecode.get(step.get("args").get(0).asString())).removeFirst().close();
         case "activate_waiting_instance" -> {
           String name = step.get("args").get(1).asString() + ":" + step.get("args").get(2).asInt();
           assertThat(numbers).doesNotContainKey(name);

@@ -130,7 +130,8 @@ final class EventSubscriberTest {
     List<String> known = new ArrayList<>();
     for (int i = 0; i < KEYS; i++) {
       BlockIndex.Overlap overlap = index.overlap(new long[] {NAMES[i]}, 1L << instance);
-      known.add(overlap.on(instance, Medium.HOST) == 1 ? "HOST"
+      known.add(overlap.on(instance, Medium.HOST) == 1
+          ? "HOST"
           : overlap.on(instance, Medium.STORAGE) == 1 ? "STORAGE" : "");
     }
     return known;

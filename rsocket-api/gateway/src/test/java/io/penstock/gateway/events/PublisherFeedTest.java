@@ -35,7 +35,8 @@ final class PublisherFeedTest {
   private long now;
 
   private PublisherFeed feed(PublisherFeed.@Nullable Replay replay) {
-    return new PublisherFeed("tcp://engine", new PublisherBlocks(instance, counts, 1, 1000, true), counts, replay, () -> now,
+    return new PublisherFeed("tcp://engine", new PublisherBlocks(instance, counts, 1, 1000, true), counts, replay,
+        () -> now,
         PATIENCE, IDLE);
   }
 

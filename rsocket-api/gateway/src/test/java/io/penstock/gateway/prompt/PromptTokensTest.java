@@ -144,7 +144,8 @@ final class PromptTokensTest {
   void endpointOfAnEngine_isAsked() {
     DisposableServer server = HttpServer.create().host("127.0.0.1").port(0)
         .route(routes -> routes.post("/tokenize", (request, response) -> response.sendString(
-            request.receive().aggregate().asString().map(body -> body.contains("refuse") ? "[]"
+            request.receive().aggregate().asString().map(body -> body.contains("refuse")
+                ? "[]"
                 : "{\"count\":3,\"max_model_len\":9,\"more\":{\"tokens\":[7]},\"tokens\":[1,2,300000]}"))))
         .bindNow();
     try {

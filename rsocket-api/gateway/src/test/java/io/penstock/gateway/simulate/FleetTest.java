@@ -76,7 +76,8 @@ final class FleetTest {
 
   @Test
   void oneCacheForAll_hitsAtLeastAsOftenAsTheOracle() {
-    assertThat(play(SimulatedPolicy.POOLED).hitBlocks()).isGreaterThanOrEqualTo(play(SimulatedPolicy.ORACLE).hitBlocks());
+    assertThat(play(SimulatedPolicy.POOLED).hitBlocks())
+        .isGreaterThanOrEqualTo(play(SimulatedPolicy.ORACLE).hitBlocks());
   }
 
   private static CommandLineRun simulate(String... arguments) {
