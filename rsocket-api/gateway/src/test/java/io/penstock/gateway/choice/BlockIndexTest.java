@@ -112,11 +112,11 @@ final class BlockIndexTest {
       int medium = random.nextInt(2);
       if (random.nextInt(10) < 5) {
         places.add(name, medium, bit);
-        model.merge(name, bit << 8 * medium, (had, more) -> had | more);
+        model.merge(name, bit << (8 * medium), (had, more) -> had | more);
       } else {
         places.remove(name, medium, bit);
         model.computeIfPresent(name, (key, had) -> {
-          long left = had & ~(bit << 8 * medium);
+          long left = had & ~(bit << (8 * medium));
           return left == 0 ? null : left;
         });
       }
@@ -126,7 +126,7 @@ final class BlockIndexTest {
         model.replaceAll((key, had) -> had & ~0x0101L);
       }
       long looked = (random.nextLong(40) << 20) + 60 + random.nextLong(8);
-      assertThat(places.places(looked, 0) | places.places(looked, 1) << 8).as("step %d", step)
+      assertThat(places.places(looked, 0) | (places.places(looked, 1) << 8)).as("step %d", step)
           .isEqualTo(model.getOrDefault(looked, 0L));
       assertThat(places.size()).isEqualTo(model.size());
     }

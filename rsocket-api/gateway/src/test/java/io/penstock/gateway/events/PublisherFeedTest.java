@@ -41,7 +41,7 @@ final class PublisherFeedTest {
   }
 
   /// A publisher of single blocks with its ring of batches, and the network between.
-  private final class Engine implements PublisherFeed.Replay {
+  private static final class Engine implements PublisherFeed.Replay {
     private final Set<Integer> blocks = new TreeSet<>();
     private final ArrayDeque<byte[]> ring = new ArrayDeque<>();
     private final ArrayDeque<Message> live = new ArrayDeque<>();
@@ -111,7 +111,7 @@ final class PublisherFeedTest {
 
     /// Delivers everything that can be.
     void deliver(PublisherFeed to) {
-      while (!answers.isEmpty() || to.takesLive() && !live.isEmpty()) {
+      while (!answers.isEmpty() || (to.takesLive() && !live.isEmpty())) {
         if (!answers.isEmpty()) {
           Message answer = answers.remove();
           if (answer.number() == -1) {
