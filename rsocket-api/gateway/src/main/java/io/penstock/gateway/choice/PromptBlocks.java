@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The whole blocks of a prompt, each named by 64 bits for itself and all blocks before it.
 ///
-/// The name chains the tokens: `name = end(fold(fold(begin(parent, count), token), …))`. It is made of tokens alone, so
-/// events of engines that hash in different ways meet in one index, as long as they report the tokens of their blocks.
+/// The name chains the tokens: `name = end(fold(fold(begin(parent, count), token), …))`. It is made of tokens alone,
+/// so events of engines that hash in different ways meet in one index, as long as
+/// they report the tokens of their blocks.
 /// Names serve a choice, no lookup of bytes: two prompts whose names meet cost a miss.
 public final class PromptBlocks {
   /// The name before the first block of a prompt without adapter and salt.

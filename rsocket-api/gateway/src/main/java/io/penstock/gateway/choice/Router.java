@@ -17,7 +17,7 @@ public final class Router {
   /// What a token that waits counts, beside one that the prompt lacks. A prompt that is sent away from its blocks costs
   /// other prompts, too, for the copy pushes blocks out. On the conversation trace, 8 instances of 4,000 blocks: at 1
   /// 0.87 of the oracle's hits, at 0.3 0.96, with equal or better times to the first token; at 0.1 the 99th percentile
-  /// rises.
+  /// grows.
   private static final double WEIGHT_OF_WAITING = 0.3;
   /// What a token counts whose KV cache is held where the answer is generated. It spreads sessions of agents, which
   /// wait little: 8 instances then have at most twice the mean of the requests in place of six times.
@@ -47,6 +47,17 @@ public final class Router {
     public static Options defaults() {
       return new Options(16_384, 10_000_000_000L, 65_536);
     }
+  }
+
+  /// What is charged to an instance.
+  ///
+  /// @param waitingTokens of prompts that it has to compute, as estimated
+  /// @param heldScore of requests whose KV cache is held for a decode, as the proxy of `vllm-ascend` scores them
+  /// @param decodeBytes of requests that are generated there
+  /// @param heldTokens of requests that are generated there
+  /// @param requests that are generated there
+  public record Load(double waitingTokens, double heldScore, double decodeBytes, long heldTokens, int requests) {
+    static final Load NONE = new Load(0, 0, 0, 0, 0);
   }
 
   /// @param nanos clock of what is expected
@@ -122,16 +133,20 @@ public final class Router {
         richest == null ? null : new Choice.Source(richest.number, richest.name, overlap.blocks(richest.number)));
   }
 
-  /// Tokens that wait to be computed at `instance`, as estimated; 0 for one that is not known.
-  public synchronized double waitingTokens(int instance) {
+  /// What is charged to an instance; nothing for one that is not known.
+  public synchronized Load load(int instance) {
     Candidate candidate = candidates.get(instance);
-    return candidate == null ? 0 : candidate.waitingTokens;
+    return candidate == null
+        ? Load.NONE
+        : new Load(candidate.waitingTokens, candidate.heldScore, candidate.decodeBytes,
+            candidate.heldTokens, candidate.requests);
   }
 
   private interface Cost {
     double of(Candidate candidate);
   }
 
+  @GuardedBy("this")
   private @Nullable Candidate pick(long among, Cost cost) {
     return switch (policy) {
       case RANDOM -> nth(among, Long.bitCount(among) == 0 ? 0 : random.nextInt(Long.bitCount(among)));
@@ -140,6 +155,7 @@ public final class Router {
     };
   }
 
+  @GuardedBy("this")
   private @Nullable Candidate nth(long among, int place) {
     long rest = among;
     for (int i = 0; i < place; i++) {
@@ -148,7 +164,8 @@ public final class Router {
     return rest == 0 ? null : candidates.get(Long.numberOfTrailingZeros(rest));
   }
 
-  /// Of equals the first that was added, as vllm-ascend's proxy does.
+  /// Of equals the first that was added, as `vllm-ascend`'s proxy does.
+  @GuardedBy("this")
   private @Nullable Candidate least(long among, Cost cost) {
     Candidate best = null;
     double lowest = Double.POSITIVE_INFINITY;

@@ -12,7 +12,7 @@ public enum EventCount {
   CLEARED,
   /// Blocks that have no name because neither tokens came with them nor their hash is known.
   WITHOUT_TOKENS,
-  /// Blocks that have no name because the block before them is not known.
+  /// Blocks that came before the block before them: they have no name until it comes.
   UNKNOWN_PARENT,
   /// Blocks that have no name because the tokens of their event are not as many as those of its blocks.
   UNALIGNED,

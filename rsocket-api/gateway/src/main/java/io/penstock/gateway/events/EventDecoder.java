@@ -12,9 +12,9 @@ import org.msgpack.core.MessagePackException;
 import org.msgpack.core.MessageUnpacker;
 import org.msgpack.value.ValueType;
 
-/// Reads a batch of KV events: an array `[time, events, rank]` or a map, of events that are arrays or maps. Both layouts
-/// are read wherever they stand, fields that are not known are passed over, and optional fields of another type count as
-/// left out.
+/// Reads a batch of KV events: an array `[time, events, rank]` or a map, of events that are arrays or maps. Both
+/// layouts are read wherever they stand, fields that are not known are passed over, and optional fields of another type
+/// count as left out.
 ///
 /// A message may come from anywhere: counts are compared with the bytes that are left before memory is taken, so a
 /// message takes at most memory in proportion to its bytes.

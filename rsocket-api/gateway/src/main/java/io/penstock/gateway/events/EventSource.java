@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
 /// @param events address of its PUB socket, `tcp://HOST:PORT`
 /// @param replay address of its ROUTER socket; null if it replays nothing
 /// @param topic first bytes of the messages that are read; empty for all
-public record EventSource(String events, @Nullable String replay, String topic) {
+/// @param countsCopies whether each copy of a block on a medium is reported once, as engines do; a node of this project
+///   may repeat itself, so a medium of it has one copy
+public record EventSource(String events, @Nullable String replay, String topic, boolean countsCopies) {
   private static final Pattern ADDRESS = Pattern.compile("tcp://(?:\\[[0-9A-Fa-f:.%]+]|[^\\s:/\\[\\]]+):([0-9]{1,5})");
   private static final int MAX_PORT = 65_535;
 
@@ -20,9 +22,20 @@ public record EventSource(String events, @Nullable String replay, String topic) 
     }
   }
 
+  /// A publisher of an engine.
+  public static EventSource engine(String events, @Nullable String replay, String topic) {
+    return new EventSource(events, replay, topic, true);
+  }
+
+  /// A publisher of a node of this project.
+  public static EventSource node(String events, @Nullable String replay, String topic) {
+    return new EventSource(events, replay, topic, false);
+  }
+
   /// The publisher of a data-parallel rank. Its ports are those of the engine plus the number of the rank.
   public EventSource ofRank(int rank) {
-    return new EventSource(moved("events", events, rank), replay == null ? null : moved("replay", replay, rank), topic);
+    return new EventSource(moved("events", events, rank), replay == null ? null : moved("replay", replay, rank), topic,
+        countsCopies);
   }
 
   private static String moved(String name, String address, int by) {

@@ -46,12 +46,12 @@ public final class EventSubscriber {
 
   // Of the thread of the sockets
   private final ZMQ.Poller poller = context.poller(8);
-  private final Map<Integer, Followed> followed = new HashMap<>();
+  private final Map<Integer, Publishers> followed = new HashMap<>();
   private long made;
   private volatile boolean stopped;
 
   /// An instance with its publishers.
-  private record Followed(InstanceBlocks blocks, List<PublisherSockets> publishers) {}
+  private record Publishers(InstanceBlocks blocks, List<PublisherSockets> sockets) {}
 
   private EventSubscriber(BlockIndex index, EventOptions options, LongSupplier nanos) {
     this.index = index;
@@ -85,10 +85,11 @@ public final class EventSubscriber {
       throw new IllegalStateException("events of " + source + " are followed for instance " + instance + " already");
     }
     command(() -> {
-      Followed all = followed.computeIfAbsent(instance,
-          number -> new Followed(new InstanceBlocks(index, number), new ArrayList<>()));
-      PublisherBlocks blocks = new PublisherBlocks(all.blocks(), count, options.blockTokens(), options.blocks());
-      all.publishers().add(new PublisherSockets(context, poller, source, options, made++,
+      Publishers all = followed.computeIfAbsent(instance,
+          number -> new Publishers(new InstanceBlocks(index, number), new ArrayList<>()));
+      PublisherBlocks blocks = new PublisherBlocks(all.blocks(), count, options.blockTokens(), options.blocks(),
+          source.countsCopies());
+      all.sockets().add(new PublisherSockets(context, poller, source, options, made++,
           replay -> new PublisherFeed(source.toString(), blocks, count, replay, nanos, options.replayPatience(),
               options.idle())));
     });
@@ -102,9 +103,9 @@ public final class EventSubscriber {
       CompletableFuture<Void> done = new CompletableFuture<>();
       command(() -> {
         counts.remove(instance);
-        Followed gone = followed.remove(instance);
+        Publishers gone = followed.remove(instance);
         if (gone != null) {
-          gone.publishers().forEach(PublisherSockets::close);
+          gone.sockets().forEach(PublisherSockets::close);
         }
         done.complete(null);
       });
@@ -144,8 +145,8 @@ public final class EventSubscriber {
         for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
           run(command);
         }
-        for (Followed each : followed.values()) {
-          each.publishers().forEach(this::read);
+        for (Publishers each : followed.values()) {
+          each.sockets().forEach(this::read);
         }
       }
     } finally {
@@ -173,8 +174,8 @@ public final class EventSubscriber {
   }
 
   private void end() {
-    for (Followed each : followed.values()) {
-      each.publishers().forEach(PublisherSockets::close);
+    for (Publishers each : followed.values()) {
+      each.sockets().forEach(PublisherSockets::close);
     }
     poller.close();
     woken.close();

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Follows the batches of one publisher by their numbers, and keeps its blocks right: a gap is replayed, and if it cannot
-/// be, all blocks of the publisher are forgotten.
+/// Follows the batches of one publisher by their numbers, and keeps its blocks right: a gap is replayed, and if it
+/// cannot be, all blocks of the publisher are forgotten.
 ///
 /// A publisher that starts anew counts from 0 again. So each replay begins with the last batch that is known; if the
 /// publisher answers with another one, or with none, it is not the publisher that was followed.
@@ -31,6 +31,9 @@ final class PublisherFeed {
   private Mode mode = Mode.LIVE;
   private boolean isNeeded;
   private boolean hasReconnected;
+  /// Whether a replay was not answered, so that blocks may be missing.
+  private boolean isIncomplete;
+  private long incompleteNanos;
   private boolean warned;
   /// Number of the batch that comes next; [#UNKNOWN] before the first.
   private long next = UNKNOWN;
@@ -54,7 +57,9 @@ final class PublisherFeed {
     /// All batches come, nothing of the publisher is known.
     FILL,
     /// The rest of an answer is passed over; a replay of all batches follows.
-    DRAIN
+    DRAIN,
+    /// All batches come, in the place of what is known.
+    REFILL
   }
 
   /// Asks a publisher to send batches again.
@@ -136,6 +141,11 @@ final class PublisherFeed {
     switch (mode) {
       case LIVE, DRAIN -> {
       }
+      case REFILL -> {
+        forgetPublisher();
+        mode = Mode.FILL;
+        again(number, payload);
+      }
       case CHECK -> {
         if (number > next - 1) {
           reset(); // batches between are no longer kept
@@ -170,12 +180,14 @@ final class PublisherFeed {
     switch (mode) {
       case LIVE -> {
       }
-      case CHECK -> {
+      case CHECK, REFILL -> {
         forgetPublisher();
         fill();
       }
       case DRAIN -> fill();
       case FOLLOW, FILL -> {
+        isIncomplete &= mode == Mode.FOLLOW;
+        next = Math.max(0, next); // a publisher that has nothing begins with 0
         mode = Mode.LIVE;
         takeHeld();
         if (hasReconnected) {
@@ -195,13 +207,17 @@ final class PublisherFeed {
         replay.reset();
       }
       heardNanos = now;
-      if (isNeeded || hasReconnected || mode != Mode.CHECK) {
+      if (mode != Mode.REFILL && (isNeeded || hasReconnected || mode != Mode.CHECK)) {
         reset();
         next = UNKNOWN;
+        isIncomplete = true;
       }
+      incompleteNanos = now;
       mode = Mode.LIVE;
       hasReconnected = false;
       takeHeld();
+    } else if (mode == Mode.LIVE && replay != null && isIncomplete && now - incompleteNanos >= idleNanos) {
+      ask(Mode.REFILL, false);
     } else if (mode == Mode.LIVE && replay != null && now - heardNanos >= idleNanos) {
       heardNanos = now;
       ask(false);
@@ -224,11 +240,15 @@ final class PublisherFeed {
 
   /// @param needed whether the blocks cannot be kept without an answer
   private void ask(boolean needed) {
+    ask(next > 0 ? Mode.CHECK : Mode.FILL, needed);
+  }
+
+  private void ask(Mode asking, boolean needed) {
     if (replay != null) {
       isNeeded = needed;
-      mode = next > 0 ? Mode.CHECK : Mode.FILL;
+      mode = asking;
       askedNanos = nanos.getAsLong();
-      replay.ask(Math.max(0, next - 1));
+      replay.ask(asking == Mode.CHECK ? next - 1 : 0);
     }
   }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
+import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
 
 /// The sockets to one publisher: SUB for its messages, DEALER for replays, and a PAIR that reports connections.
@@ -88,7 +89,7 @@ final class PublisherSockets implements PublisherFeed.Replay {
 
   /// Reads what has come, a bounded number of messages.
   void read() {
-    while (ZMQ.Event.recv(connections, ZMQ.DONTWAIT) != null) {
+    while (ZEvent.recv(connections, ZMQ.DONTWAIT) != null) {
       feed.connected();
     }
     readReplay();

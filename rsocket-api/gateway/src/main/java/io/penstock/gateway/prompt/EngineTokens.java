@@ -20,8 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The tokens that an engine makes of a text. Prompts that were asked for lately are remembered. An engine that does not
-/// answer in time, or fails, costs the choice its knowledge, never the request.
+/// The tokens that an engine makes of a text. Prompts that were asked for lately are remembered. An engine that does
+/// not answer in time, or fails, costs the choice its knowledge, never the request.
 ///
 /// - Threads: any.
 public final class EngineTokens implements PromptTokens {
@@ -149,6 +149,6 @@ public final class EngineTokens implements PromptTokens {
   }
 
   private static long weight(NamedPrompt prompt) {
-    return prompt.names().length + 16;
+    return prompt.names().length + 16L;
   }
 }

@@ -110,7 +110,7 @@ final class Fleet {
     int most = -1;
     for (int i = 0; i < instances.size(); i++) {
       int has = instances.get(i).prefix(names);
-      if (has > most || has == most && load(i) < load(best)) {
+      if (has > most || (has == most && load(i) < load(best))) {
         best = i;
         most = has;
       }
