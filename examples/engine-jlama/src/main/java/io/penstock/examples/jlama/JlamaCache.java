@@ -34,7 +34,7 @@ record JlamaCache(PenstockClient client, Scheduler sender, Duration patience) {
   /// @param loaded tokens that were not computed
   /// @param stored completes when the node has the prompt's blocks, with the number of new ones; never fails. Keep the
   ///     session open until then, or cancel it
-  record Prefilled(int next, int loaded, CompletableFuture<Long> stored) {}
+  record Prefilled(int next, int loaded, CompletableFuture<@Nullable Long> stored) {}
 
   /// Loads the longest prefix of `prompt` that the node has, and computes the rest, at least the last token. Blocks the
   /// calling thread; an interrupt ends it with a `CancellationException`.
@@ -49,9 +49,9 @@ record JlamaCache(PenstockClient client, Scheduler sender, Duration patience) {
 
   private Prefilled prefill(JlamaSession session, int[] prompt, int[] prefix) {
     Layers layers = new Layers(session);
-    CompletableFuture<Integer> load = (prefix.length == 0 ? Mono.just(0) : client.load(prefix, layers)).toFuture();
-    load.whenComplete(layers::ended);
-    CompletableFuture<Long> offload = new CompletableFuture<>();
+    CompletableFuture<@Nullable Integer> load = (prefix.length == 0 ? Mono.just(0) : client.load(prefix, layers))
+        .doOnSuccess(blocks -> layers.ended(blocks, null)).doOnError(error -> layers.ended(0, error)).toFuture();
+    CompletableFuture<@Nullable Long> offload = new CompletableFuture<>();
     try {
       int loaded = layers.waited(layers.found) * JlamaEngine.BLOCK_TOKENS;
       offload = offload(prompt, layers);
@@ -65,11 +65,11 @@ record JlamaCache(PenstockClient client, Scheduler sender, Duration patience) {
   }
 
   /// Offloads the whole blocks of `tokens` that the node lacks; their rows are all in the session.
-  CompletableFuture<Long> offload(JlamaSession session, int[] tokens) {
+  CompletableFuture<@Nullable Long> offload(JlamaSession session, int[] tokens) {
     return offload(tokens, session::row);
   }
 
-  private CompletableFuture<Long> offload(int[] tokens, EngineRows rows) {
+  private CompletableFuture<@Nullable Long> offload(int[] tokens, EngineRows rows) {
     return client.offload(tokens, rows).doOnError(error -> LOG.warn("not offloaded", error)).onErrorReturn(0L)
         .toFuture();
   }
@@ -103,9 +103,9 @@ record JlamaCache(PenstockClient client, Scheduler sender, Duration patience) {
       loaded.get(layer).complete(true);
     }
 
-    void ended(@Nullable Integer blocks, @Nullable Throwable error) {
+    void ended(int blocks, @Nullable Throwable error) {
       found.complete(0);
-      @Nullable Throwable failure = error != null || found.join().equals(blocks)
+      @Nullable Throwable failure = error != null || found.join() == blocks
           ? error
           : new IllegalStateException("Only " + blocks + " of " + found.join() + " blocks were loaded.");
       loaded.forEach(failure == null ? layer -> layer.complete(true) : layer -> layer.completeExceptionally(failure));

@@ -117,7 +117,7 @@ final class JlamaServing implements Engine {
   private EngineResult generate(JlamaSession session, EngineRequest request, EngineOutput output)
       throws InterruptedException {
     JlamaCache.Prefilled prefilled = cache.prefill(session, request.prompt());
-    CompletableFuture<Long> storing = prefilled.stored();
+    CompletableFuture<@Nullable Long> storing = prefilled.stored();
     try {
       output.prefilled(prefilled.loaded());
       int[] all = Arrays.copyOf(request.prompt(), request.prompt().length + request.maxTokens());
@@ -135,7 +135,7 @@ final class JlamaServing implements Engine {
       throws InterruptedException {
     int next = first;
     for (int at = request.prompt().length;; at++) {
-      if (request.stopTokens().contains(next) || !request.ignoreEnd() && engine.isEnd(next)) {
+      if (request.stopTokens().contains(next) || (!request.ignoreEnd() && engine.isEnd(next))) {
         return Reason.STOP;
       }
       output.token(next);
@@ -150,7 +150,7 @@ final class JlamaServing implements Engine {
     }
   }
 
-  private static void await(CompletableFuture<Long> storing) throws InterruptedException {
+  private static void await(CompletableFuture<@Nullable Long> storing) throws InterruptedException {
     try {
       storing.get();
     } catch (ExecutionException e) { // which the adapter has logged

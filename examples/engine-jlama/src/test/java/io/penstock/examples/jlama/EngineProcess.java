@@ -71,12 +71,12 @@ final class EngineProcess implements AutoCloseable {
   }
 
   /// SIGKILL.
-  void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+  void kill() {
+    process.destroyForcibly().onExit().join();
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     kill();
   }
 }

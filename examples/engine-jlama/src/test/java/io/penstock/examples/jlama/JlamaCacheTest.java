@@ -150,7 +150,7 @@ final class JlamaCacheTest {
     try (JlamaEngine other = JlamaEngine.load(model);
         JlamaSession written = other.session(tokens.length);
         JlamaSession loaded = other.session(tokens.length)) {
-      assertThat(written.pageTokens()).isEqualTo(1365).as("which is no number of whole blocks");
+      assertThat(written.pageTokens()).as("no number of whole blocks").isEqualTo(1365);
       PenstockNode its = PenstockNode.start(other.space(), blocks).block(PATIENCE);
       PenstockClient pages = PenstockClient.connect(its.address(), other.space()).block(PATIENCE);
       everyRow(tokens.length, (layer, plane, token) -> written.row(layer, plane, token)
@@ -186,10 +186,10 @@ final class JlamaCacheTest {
     int[] answer = offload(prompt);
     List<String> said = new CopyOnWriteArrayList<>();
     // What comes before layer 0 is short; layer 1 does not fit
-    try (Link link = Link.thatHolds(node.address(), 8 * engine.space().layout().layerBytes() * 3L / 2)) {
+    try (Link link = Link.thatHolds(node.address(), 12L * engine.space().layout().layerBytes())) {
       PenstockClient slow = connected(link.address());
       try (JlamaSession session = engine.session(prompt.length + ANSWER_TOKENS);
-          Listener listener = new Listener(line -> {
+          Listener _ = new Listener(line -> {
             said.add(line);
             if (line.equals("layer 0 is computed")) {
               link.open();
@@ -210,7 +210,7 @@ final class JlamaCacheTest {
   void layer0_goesToTheNode_beforeLayer1IsComputed() {
     int[] prompt = prompt(8 * JlamaEngine.BLOCK_TOKENS, 6); // one batch
     CompletableFuture<Void> sent = new CompletableFuture<>();
-    try (JlamaSession session = engine.session(prompt.length); Listener listener = new Listener(line -> {
+    try (JlamaSession session = engine.session(prompt.length); Listener _ = new Listener(line -> {
       if (line.equals("layer 0 goes to the node")) {
         sent.complete(null);
       } else if (line.equals("layer 1 is computed")) {
