@@ -47,6 +47,9 @@ final class ServedOptions {
       description = "Least time of a generated token: a larger model takes longer (default: ${DEFAULT-VALUE}).")
   private int tokenMillis;
 
+  @Option(names = "--no-reuse", description = "Compute every prompt, even if its blocks are there.")
+  private boolean noReuse;
+
   @Option(names = "--seed", paramLabel = "N", defaultValue = "7",
       description = "Seed of the weights; engines that exchange blocks have the same (default: ${DEFAULT-VALUE}).")
   private long seed = 7;
@@ -59,7 +62,7 @@ final class ServedOptions {
       throw new IllegalArgumentException("--listen must be HOST:PORT (was " + listen + ")");
     }
     TransformerOptions options = TransformerOptions.of(role, node).withHost(host).withSlots(slots)
-        .withCacheBlocks(cacheBlocks).withTokenTime(Duration.ofMillis(tokenMillis));
+        .withCacheBlocks(cacheBlocks).withReuse(!noReuse).withTokenTime(Duration.ofMillis(tokenMillis));
     EngineServerOptions http =
         EngineServerOptions.of(host, Integer.parseInt(listen.substring(colon + 1))).withQueue(queue);
     TransformerServer server = TransformerServer.start(new ToyTransformer(seed, maxTokens), options, http)

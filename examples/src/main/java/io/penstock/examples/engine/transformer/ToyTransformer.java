@@ -13,6 +13,8 @@ import io.penstock.examples.disaggregated.rank.Instance;
 import io.penstock.examples.disaggregated.rank.KvFormat;
 import io.penstock.examples.disaggregated.rank.Prefill;
 import io.penstock.examples.disaggregated.rank.Sequence;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// The model that all engines of one seed have, in one rank each.
@@ -39,6 +41,18 @@ public final class ToyTransformer {
   /// The space of its blocks.
   public CacheSpace space() {
     return deployment.shards().getFirst().space();
+  }
+
+  /// Tokens of a text.
+  public int[] encode(String words) {
+    return text.encode(words);
+  }
+
+  /// Text of tokens.
+  public String decode(List<Integer> tokens) {
+    ByteArrayOutputStream utf8 = new ByteArrayOutputStream();
+    tokens.forEach(token -> utf8.writeBytes(text.bytes(token)));
+    return utf8.toString(StandardCharsets.UTF_8);
   }
 
   Deployment deployment() {

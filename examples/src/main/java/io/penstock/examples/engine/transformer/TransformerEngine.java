@@ -224,12 +224,12 @@ public final class TransformerEngine implements Engine {
     /// Loads whole blocks, but never the last token, which has to be computed.
     private int load() throws InterruptedException {
       List<BlockKey> keys = cache.keys(Arrays.copyOf(prompt, prompt.length - 1));
-      int have = keys.isEmpty() || kept == null ? 0 : own(keys);
+      int have = keys.isEmpty() || kept == null || !options.reuse() ? 0 : own(keys);
       Optional<TransferParams> source = TransferParams.source(request.transfer());
       if (source.isPresent()) {
         have = more(keys, have, source.get().address());
       }
-      return options.node() == null ? have : more(keys, have, options.node());
+      return options.node() == null || !options.reuse() ? have : more(keys, have, options.node());
     }
 
     private int own(List<BlockKey> keys) throws InterruptedException {
