@@ -44,7 +44,8 @@ final class Cluster implements AutoCloseable {
   private String node() throws IOException {
     Process process = new ProcessBuilder(OwnCommand.of(SMALL,
         "io.penstock.node.PenstockMain", List.of("serve", "--json", "--spaces-open", "true", "--dram", "256MiB",
-            "--listen-port", "0", "--admin-port", "0"))).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            "--listen-port", "0", "--admin-port", "0")))
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     processes.add(process);
     JsonNode ready = JsonMapper.shared().readTree(firstLine(process));
     return ready.path("host").asString() + ":" + ready.path("port").asInt();

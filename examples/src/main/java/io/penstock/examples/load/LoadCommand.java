@@ -17,9 +17,11 @@ import picocli.CommandLine.Option;
 /// `penstock example load`.
 @Command(name = "load",
     description = {"Chats of several turns, from a seed, for an OpenAI endpoint: times, cached tokens, and every answer"
-        + " compared with the model in one process.", "",
+        + " compared with the model in one process.",
+      "",
       "Without --target it starts two prefills, two decodes and a node, each in a process of its own, and does this"
-          + " with and without the cache.", ""},
+          + " with and without the cache.",
+      ""},
     mixinStandardHelpOptions = true)
 public final class LoadCommand implements Callable<Integer> {
   private static final int COMPARING_THREADS = Runtime.getRuntime().availableProcessors();

@@ -90,8 +90,8 @@ record LoadReport(int requests, int errors, int truncated, int wrong, double tok
     return text.toString();
   }
 
-  private static String[] row(String name, Percentiles values) {
-    return new String[] {name, millis(values.p50()), millis(values.p90()), millis(values.p99()),
+  private static Object[] row(String name, Percentiles values) {
+    return new Object[] {name, millis(values.p50()), millis(values.p90()), millis(values.p99()),
       millis(values.max())};
   }
 

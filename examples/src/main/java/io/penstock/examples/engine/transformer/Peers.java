@@ -27,8 +27,7 @@ final class Peers {
   private final LongSupplier nanos;
 
   /// The one that was used last is last.
-  @GuardedBy("this")
-  private final Map<String, Peer> peers = new LinkedHashMap<>(MAX_PEERS, 0.75f, true);
+  @GuardedBy("this") private final Map<String, Peer> peers = new LinkedHashMap<>(MAX_PEERS, 0.75f, true);
 
   /// @param nanos a monotonic clock
   Peers(CacheSpace space, LongSupplier nanos) {

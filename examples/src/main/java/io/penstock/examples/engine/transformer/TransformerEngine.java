@@ -72,8 +72,10 @@ public final class TransformerEngine implements Engine {
     this.peers = new Peers(model.space(), nanos);
     this.blocks = (long) options.slots() * Math.ceilDiv(model.maxTokens(), ToyTransformer.BLOCK_TOKENS)
         + (node == null ? 0 : options.cacheBlocks());
-    this.kept = node == null ? null : new Kept(node, new HeldPrompts(node.tier(), options.claim(), timers),
-        place(node.address()));
+    this.kept = node == null
+        ? null
+        : new Kept(node, new HeldPrompts(node.tier(), options.claim(), timers),
+            place(node.address()));
   }
 
   private static TransferParams place(String address) {
@@ -255,8 +257,10 @@ public final class TransformerEngine implements Engine {
       List<BlockKey> keys = cache.keys(tokens);
       Kept own = requireNonNull(kept);
       try {
-        return keys.isEmpty() ? 0 : Waits.await(cache.store(own.node().tier(), keys).then(own.held().hold(keys)),
-            PATIENCE).orElse(0);
+        return keys.isEmpty()
+            ? 0
+            : Waits.await(cache.store(own.node().tier(), keys).then(own.held().hold(keys)),
+                PATIENCE).orElse(0);
       } catch (Waits.FailedException e) {
         LOG.warn("prompt of {} is not kept", request.id(), e);
         return 0;

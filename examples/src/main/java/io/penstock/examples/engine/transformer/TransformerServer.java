@@ -17,7 +17,8 @@ public record TransformerServer(TransformerEngine engine, EngineServer.Running h
       EngineServerOptions http) {
     return TransformerEngine.start(model, options)
         .flatMap(engine -> EngineServer.start(engine, http.withSlots(options.slots()), Clock.systemUTC())
-            .map(server -> new TransformerServer(engine, server)).onErrorResume(error -> engine.close().then(Mono.error(error))));
+            .map(server -> new TransformerServer(engine, server))
+            .onErrorResume(error -> engine.close().then(Mono.error(error))));
   }
 
   /// Ends both, and all requests.
