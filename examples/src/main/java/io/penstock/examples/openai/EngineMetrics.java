@@ -3,16 +3,14 @@ package io.penstock.examples.openai;
 /// The figures of an engine in Prometheus' text form, under the names that vLLM gives them.
 final class EngineMetrics {
   private final Engine engine;
-  private final EngineSlots slots;
   private final StringBuilder text = new StringBuilder();
 
-  private EngineMetrics(Engine engine, EngineSlots slots) {
+  private EngineMetrics(Engine engine) {
     this.engine = engine;
-    this.slots = slots;
   }
 
   static String text(Engine engine, EngineSlots slots) {
-    EngineMetrics metrics = new EngineMetrics(engine, slots);
+    EngineMetrics metrics = new EngineMetrics(engine);
     metrics.add("gauge", "num_requests_running", "Requests that are computed.", slots.running());
     metrics.add("gauge", "num_requests_waiting", "Requests that wait for a slot.", slots.waiting());
     metrics.add("gauge", "kv_cache_usage_perc", "Part of the KV cache in use; 1 means all.", engine.cacheUsage());

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Waits of a thread that computes for the threads of tiers.
@@ -21,7 +22,7 @@ final class Waits {
 
   /// Waits for the result. An interrupt cancels the work, and so does the end of patience.
   static <T> Optional<T> await(Mono<T> work, Duration patience) throws InterruptedException, FailedException {
-    CompletableFuture<T> result = work.toFuture();
+    CompletableFuture<@Nullable T> result = work.toFuture();
     try {
       return Optional.ofNullable(result.get(patience.toNanos(), TimeUnit.NANOSECONDS));
     } catch (ExecutionException e) {
