@@ -6,6 +6,7 @@ import io.penstock.examples.disaggregated.DisaggregatedCommand;
 import io.penstock.examples.engine.EngineCommand;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.incidents.IncidentsCommand;
+import io.penstock.examples.load.LoadCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
 import io.penstock.examples.recorded.RecordedCommand;
@@ -32,6 +33,8 @@ public final class Examples {
       new Story("hello", "the KV cache of a prompt goes into a node and comes back", HelloCommand::new),
       new Story("engine", "an engine keeps its KV cache in a node through 30 lines, and answers the same",
           EngineCommand::new),
+      new Story("load", "chats for prefills and decodes behind HTTP: times with and without the cache, answers equal",
+          LoadCommand::new),
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
       new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
       new Story("tiers", "blocks are demoted from device to host memory to disk, and come back", TiersCommand::new),

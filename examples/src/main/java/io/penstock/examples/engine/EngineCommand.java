@@ -10,13 +10,18 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import reactor.core.publisher.Mono;
 
 /// `penstock example engine`.
 @Command(name = "engine",
-    description = "Two sessions of an engine share the KV cache of a prompt through a node, and answer the same.",
+    description = {"Two sessions of an engine share the KV cache of a prompt through a node, and answer the same.", "",
+      "With --role, a transformer as an engine behind HTTP, with the API of OpenAI, until a signal stops it. A prefill"
+          + " answers where its blocks are (kv_transfer_params), as vLLM does for a NIXL pull, and a decode pulls them."
+          + " All keep blocks in the node, if one is named, which must open spaces: penstock serve --spaces-open true.",
+      ""},
     mixinStandardHelpOptions = true)
 public final class EngineCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -29,12 +34,19 @@ public final class EngineCommand implements Callable<Integer> {
   @Mixin
   private RecordOptions record = new RecordOptions();
 
+  @ArgGroup(exclusive = false)
+  private @Nullable ServedOptions served;
+
   public EngineCommand(Console console) {
     this.console = console;
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
+    if (served != null) {
+      served.serve(console);
+      return ExitCode.OK;
+    }
     ToyEngine engine = new ToyEngine(SEED);
     int[] prompt = new Random(SEED).ints(PROMPT_TOKENS, 0, 90).toArray();
     try (TierRecording recording = record.begin("")) {

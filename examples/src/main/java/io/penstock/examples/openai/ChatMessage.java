@@ -16,7 +16,7 @@ public record ChatMessage(String role, String text) {
 
   /// The plain template: each message after its role, then the role that answers. The prompt of a turn, with the answer
   /// and a newline behind it, begins the prompt of the next turn.
-  static String prompt(List<ChatMessage> messages) {
+  public static String prompt(List<ChatMessage> messages) {
     StringBuilder prompt = new StringBuilder();
     for (ChatMessage message : messages) {
       prompt.append('<').append(message.role()).append('>').append(message.text()).append('\n');

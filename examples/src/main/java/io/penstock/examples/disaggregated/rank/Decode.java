@@ -5,6 +5,7 @@ import io.penstock.examples.disaggregated.model.SpeculativeConfig;
 import io.penstock.examples.disaggregated.model.Vectors;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntPredicate;
 
 /// Greedy decoding of one sequence whose prompt is in the cache.
 ///
@@ -37,6 +38,23 @@ public final class Decode {
       decode.step(tokens);
     }
     return decode.generated;
+  }
+
+  /// Generates up to `tokens` tokens, and shows each as soon as it is chosen. The token that ends a text is one like
+  /// others here.
+  ///
+  /// @param next takes a token, and says whether to go on
+  public static void stream(Sequence sequence, SpeculativeConfig speculative, int promptTokens, Prefilled prefilled,
+      int tokens, IntPredicate next) {
+    Decode decode = new Decode(sequence, speculative, promptTokens, prefilled);
+    for (int shown = 0;; shown++) {
+      if (shown == decode.generated.count()) {
+        decode.step(tokens);
+      }
+      if (!next.test(decode.generated.token(shown)) || shown + 1 == tokens) {
+        return;
+      }
+    }
   }
 
   private boolean wants(int tokens) {

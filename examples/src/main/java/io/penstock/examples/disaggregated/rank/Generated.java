@@ -31,6 +31,14 @@ public final class Generated {
     return List.copyOf(logits);
   }
 
+  int count() {
+    return tokens.size();
+  }
+
+  int token(int number) {
+    return tokens.get(number);
+  }
+
   int last() {
     return tokens.getLast();
   }

@@ -1,0 +1,53 @@
+package io.penstock.examples.engine.transformer;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.check.Checks;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/// Settings of an engine.
+///
+/// @param host where it hands blocks over, at a free port
+/// @param node where all engines keep blocks, as `host:port`; null for none
+/// @param slots requests that are computed side by side
+/// @param cacheBlocks blocks of earlier prompts that a prefill keeps
+/// @param claim how long a prefill holds the blocks of an answer until its decode has them leased
+/// @param reuse whether it looks for blocks of earlier prompts; without, it has what the prefill of a request hands over
+/// @param tokenTime least time of a generated token: a larger model takes longer
+public record TransformerOptions(EngineRole role, String host, @Nullable String node, int slots, int cacheBlocks,
+    boolean reuse, Duration claim, Duration tokenTime) {
+  public TransformerOptions {
+    requireNonNull(role, "role");
+    requireNonNull(host, "host");
+    Checks.positive("slots", slots);
+    Checks.positive("cacheBlocks", cacheBlocks);
+    Checks.positive("claim", claim);
+    Checks.notNegative("tokenTime", tokenTime);
+  }
+
+  /// At 127.0.0.1, with 4 slots, 4,096 blocks, and a claim of 1 s.
+  public static TransformerOptions of(EngineRole role, @Nullable String node) {
+    return new TransformerOptions(role, "127.0.0.1", node, 4, 4_096, true, Duration.ofSeconds(1), Duration.ZERO);
+  }
+
+  public TransformerOptions withHost(String newHost) {
+    return new TransformerOptions(role, newHost, node, slots, cacheBlocks, reuse, claim, tokenTime);
+  }
+
+  public TransformerOptions withSlots(int newSlots) {
+    return new TransformerOptions(role, host, node, newSlots, cacheBlocks, reuse, claim, tokenTime);
+  }
+
+  public TransformerOptions withCacheBlocks(int blocks) {
+    return new TransformerOptions(role, host, node, slots, blocks, reuse, claim, tokenTime);
+  }
+
+  public TransformerOptions withTokenTime(Duration time) {
+    return new TransformerOptions(role, host, node, slots, cacheBlocks, reuse, claim, time);
+  }
+
+  public TransformerOptions withReuse(boolean on) {
+    return new TransformerOptions(role, host, node, slots, cacheBlocks, on, claim, tokenTime);
+  }
+}

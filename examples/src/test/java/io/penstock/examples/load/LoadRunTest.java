@@ -1,0 +1,127 @@
+package io.penstock.examples.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import io.penstock.examples.engine.transformer.EngineRole;
+import io.penstock.examples.engine.transformer.ToyTransformer;
+import io.penstock.examples.engine.transformer.TransformerOptions;
+import io.penstock.examples.engine.transformer.TransformerServer;
+import io.penstock.examples.openai.EngineServerOptions;
+import io.penstock.wire.PenstockNode;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+@Timeout(300)
+final class LoadRunTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final ToyTransformer MODEL = new ToyTransformer(7, 1024);
+
+  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final List<TransformerServer> servers = new ArrayList<>();
+  private PenstockNode node;
+
+  @BeforeEach
+  void start() {
+    node = PenstockNode.start(MODEL.space(), 4_000).blockOptional(PATIENCE).orElseThrow();
+  }
+
+  @AfterEach
+  void close() {
+    servers.forEach(server -> server.close().block(PATIENCE));
+    node.close().block(PATIENCE);
+    client.close();
+  }
+
+  private HttpTarget engine(EngineRole role, int queue) {
+    TransformerServer server = TransformerServer.start(MODEL, TransformerOptions.of(role, node.address()),
+        EngineServerOptions.of("127.0.0.1", 0).withQueue(queue)).blockOptional(PATIENCE).orElseThrow();
+    servers.add(server);
+    return new HttpTarget(client, server.http().address(), System::nanoTime);
+  }
+
+  private PairsTarget pairs() {
+    return new PairsTarget(List.of(engine(EngineRole.PREFILL, 256), engine(EngineRole.PREFILL, 256)),
+        List.of(engine(EngineRole.DECODE, 256), engine(EngineRole.DECODE, 256)), System::nanoTime);
+  }
+
+  @Test
+  void twoPrefillsAndTwoDecodes_answerAsTheMonolith_andHitsRiseWithTurns() throws Exception {
+    LoadPlan plan = new LoadPlan(12, 3, 8, 48, 24, 7);
+    LoadRun run = new LoadRun(plan, pairs(), System::nanoTime);
+    LoadRun.Outcome outcome = run.run(turn -> {});
+    LoadReport report = LoadReport.of(plan, outcome, run.wrong(outcome.turns(), MODEL, 2));
+    assertThat(report.isGood()).as(report.table()).isTrue();
+    assertThat(report.requests()).isEqualTo(36);
+    assertThat(report.hitRates()).isSorted();
+    assertThat(report.hitRates().getLast()).isGreaterThan(0.6);
+    assertThat(report.table()).contains("load: 36 requests, ", "0 errors, 0 truncated, 0 wrong");
+    assertThat(servers).allMatch(server -> server.engine().computedBlocks() == 0);
+  }
+
+  @Test
+  void otherWeights_areSeenAsWrong() throws Exception {
+    LoadPlan plan = new LoadPlan(1, 1, 1, 48, 24, 7);
+    LoadRun run = new LoadRun(plan, engine(EngineRole.BOTH, 16), System::nanoTime);
+    assertThat(run.wrong(run.run(turn -> {}).turns(), new ToyTransformer(8, 1024), 1)).isOne();
+  }
+
+  @Test
+  void prefillsThatComeAndGo_changeNoAnswer() throws Exception {
+    HttpTarget decode = engine(EngineRole.DECODE, 256);
+    LoadPlan plan = new LoadPlan(8, 3, 4, 48, 24, 9);
+    AtomicInteger done = new AtomicInteger();
+    AtomicBoolean closed = new AtomicBoolean();
+    HttpTarget first = engine(EngineRole.PREFILL, 256);
+    HttpTarget second = engine(EngineRole.PREFILL, 256);
+    ChatTarget target = body -> {
+      if (done.incrementAndGet() > 8 && closed.compareAndSet(false, true)) {
+        servers.get(1).close().block(PATIENCE);
+      }
+      return new PairsTarget(closed.get() ? List.of(second) : List.of(first, second), List.of(decode),
+          System::nanoTime).chat(body);
+    };
+    LoadRun run = new LoadRun(plan, target, System::nanoTime);
+    LoadRun.Outcome outcome = run.run(turn -> {});
+    assertThat(run.wrong(outcome.turns(), MODEL, 2)).isZero();
+    assertThat(outcome.turns().stream().map(LoadRun.Turn::reply)).noneMatch(ChatReply::isTruncated);
+  }
+
+  @Test
+  void overload_isRefused_andCounted() throws Exception {
+    LoadPlan plan = new LoadPlan(16, 1, 16, 48, 24, 7);
+    LoadRun.Outcome outcome =
+        new LoadRun(plan, engine(EngineRole.BOTH, 1), System::nanoTime).run(turn -> {});
+    LoadReport report = LoadReport.of(plan, outcome, -1);
+    assertThat(report.requests()).isEqualTo(16);
+    assertThat(report.truncated()).isZero();
+    assertThat(report.reasons().keySet()).allMatch(reason -> reason.startsWith("503 "));
+    assertThat(report.errors()).isBetween(1, 15);
+  }
+
+  /// 2 prefills, 2 decodes and a node as processes, 1,000 requests at a concurrency of 32, with and without the cache.
+  @Test
+  @Tag("proof")
+  void processes_answerAsTheMonolith() {
+    ConsoleCapture capture = new ConsoleCapture();
+    assertThat(Examples.run(new String[] {"load", "--json"}, capture.console())).as(capture.err()).isZero();
+    JsonNode report = JsonMapper.shared().readTree(capture.out());
+    assertThat(report.at("/with/requests").asInt()).isEqualTo(1_000);
+    assertThat(report.at("/with/wrong").asInt()).isZero();
+    assertThat(report.at("/with/hitRates/4").asDouble()).isGreaterThan(0.6);
+    assertThat(report.at("/without/wrong").asInt()).isZero();
+    assertThat(report.at("/without/hitRates/4").asDouble()).isZero();
+  }
+}
