@@ -128,16 +128,23 @@ public final class SessionOrder implements EvictionOrder {
     current = null;
   }
 
-  /// A client says that `id` is in `state`.
+  /// A client says that the session of `use` is in `state`.
   ///
   /// @return false if the session is not known
-  public boolean state(SessionId id, SessionState state) {
+  public boolean state(SessionUse use, SessionState state) {
+    if (state == SessionState.ACTIVE) {
+      begin(use, false);
+      finish();
+      return sessions.containsKey(use.session());
+    }
     forgetExpired();
-    Session session = sessions.get(id);
+    Session session = sessions.get(use.session());
     if (session == null) {
       return false;
     }
     leaveHeaps(session);
+    session.priority = use.priority();
+    session.keep = use.keep() == null ? session.keep : use.keep();
     session.state = requireNonNull(state, "state");
     if (state == SessionState.ENDED) {
       ended.put(session.number, 0);

@@ -9,10 +9,12 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SliceShape;
 import io.penstock.node.tiers.PlayedTiers;
+import io.penstock.pool.session.SessionState;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.Player.PlayedStoreSpec;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.SessionWords;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
@@ -35,6 +37,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -157,7 +160,8 @@ final class RecordedCalls {
     switch (begin.kind()) {
       case OPENED -> open(begin, turn);
       case LEASE -> asked(flow, begin.keys(), turn, RecordedBits.ADMITTED,
-          scope -> tier(begin).lease(begin.keys(), OnMiss.values()[(int) begin.number(0)], scope));
+          scope -> tier(begin).lease(begin.keys(), OnMiss.values()[(int) begin.number(0)],
+              SessionWords.read(begin, 1), scope));
       case READ -> {
         Asked asked = new Asked();
         leases.put(flow, asked);
@@ -179,6 +183,8 @@ final class RecordedCalls {
       case RELEASE -> heldBy(begin.number(1)).then(id -> run(holds(begin).release(id)));
       case PIN -> run(holds(begin).pin(begin.keys(), pin(begin.number(1), begin.number(2))));
       case TAKE -> run(holds(begin).remove(begin.keys(), begin.number(1) == 1));
+      case SESSION -> run(tier(begin).session(Objects.requireNonNull(SessionWords.read(begin, 1)),
+          SessionState.values()[(int) begin.number(0)]));
       case EXPIRE -> world.expire(tier(begin));
       case SHUT -> shut(begin.tier());
       default -> {
@@ -426,7 +432,8 @@ final class RecordedCalls {
   private void reserve(RecordedEvent begin) {
     Put put = new Put();
     puts.put(begin.flow(), put);
-    PutTerms terms = PutTerms.plain().withGroup(begin.text()).withUpserts(begin.number(2) == 1);
+    PutTerms terms = PutTerms.plain().withGroup(begin.text()).withUpserts(begin.number(2) == 1)
+        .withSession(SessionWords.read(begin, 3));
     PutTerms whole = begin.number(0) < 0 ? terms : terms.withPin(pin(begin.number(0), begin.number(1)));
     tier(begin).reserve(begin.keys(), whole, put.scope).subscribe(put.reservation::set, error -> failed++);
   }

@@ -7,6 +7,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.budget.Permits;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -26,12 +28,14 @@ import io.penstock.wire.client.put.Puts;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
+import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.report.CarriedBytes;
 import io.penstock.wire.report.CarriedCount;
 import io.penstock.wire.slice.SliceFraming;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -244,6 +248,30 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription is one decision
   public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return gets.lease(keys, onMiss, null, scope);
+  }
+
+  /// The same for a session. A node of an earlier release leases as for none.
+  ///
+  /// @param session of the request; null for none
+  public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    return gets.lease(keys, onMiss, null, session, scope);
+  }
+
+  /// Says in which state a session is; needs the right to write.
+  ///
+  /// @return whether the node knows the session; false also from a node of an earlier release, or one whose policy is
+  ///     not `sessions`
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return questions.session(session, state);
+  }
+
+  /// Matches `keys`, and waits up to `patience`, as far as the node lets a request wait, for those right behind the
+  /// prefix that are being written: the next turn of a conversation often asks before the last one is stored.
+  ///
+  /// @param session of the request; null for none
+  /// @return prefix, and keys behind it that are still being written; 0 from a node of an earlier release
+  public Mono<Messages.MatchReply> match(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
+    return questions.pending(keys, session, patience);
   }
 
   /// Leases the block of `key` where it lies in the memory of the node, for reads without a copy.

@@ -84,7 +84,7 @@ final class SessionHits {
     if (sessions != null) {
       sessions.finish();
       if (after != null) {
-        sessions.state(id, after);
+        sessions.state(SessionUse.of(id), after);
       }
     }
   }
