@@ -117,21 +117,21 @@ final class SessionRoutesTest {
       List<BlockKey> both = node.keys(0, 7);
       Reservation writing = value(node.tier.reserve(node.keys(4, 6), PutTerms.plain(), scope));
 
-      Messages.MatchReply at = value(client.match(both, AGENT, Duration.ZERO));
+      KvClient.Matched at = value(client.match(both, AGENT, Duration.ZERO));
       assertThat(at.prefix()).isEqualTo(keys.size());
-      assertThat(at.pendingOf(7)).as("keys 4 and 5, not 6").isEqualTo(2);
+      assertThat(at.pending()).as("keys 4 and 5, not 6").isEqualTo(2);
       assertThat(value(client.match(both))).as("as ever").isEqualTo(4);
       assertThat(value(new RemoteTier(client, SPACE).promised(both))).isEqualTo(6);
-      assertThat(value(client.match(both, null, Duration.ofMillis(20))).pendingOf(7)).as("not in time").isEqualTo(2);
+      assertThat(value(client.match(both, null, Duration.ofMillis(20))).pending()).as("not in time").isEqualTo(2);
 
-      CompletableFuture<Messages.MatchReply> waiting =
+      CompletableFuture<KvClient.Matched> waiting =
           client.match(both, AGENT, Duration.ofSeconds(10)).toFuture();
       List<BlockDraft> drafts = writing.drafts();
       drafts.forEach(Blocks::produce);
       value(writing.commit(drafts));
-      Messages.MatchReply then = value(Mono.fromFuture(waiting));
+      KvClient.Matched then = value(Mono.fromFuture(waiting));
       assertThat(then.prefix()).isEqualTo(6);
-      assertThat(then.pendingOf(7)).isZero();
+      assertThat(then.pending()).isZero();
     }
   }
 

@@ -28,7 +28,6 @@ import io.penstock.wire.client.put.Puts;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
-import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.report.CarriedBytes;
 import io.penstock.wire.report.CarriedCount;
 import io.penstock.wire.slice.SliceFraming;
@@ -269,10 +268,15 @@ public final class KvClient {
   /// prefix that are being written: the next turn of a conversation often asks before the last one is stored.
   ///
   /// @param session of the request; null for none
-  /// @return prefix, and keys behind it that are still being written; 0 from a node of an earlier release
-  public Mono<Messages.MatchReply> match(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
+  public Mono<Matched> match(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
     return questions.pending(keys, session, patience);
   }
+
+  /// What a node has of the keys of a request.
+  ///
+  /// @param prefix length of the longest prefix that is there
+  /// @param pending keys right behind it that are there or still being written; 0 from a node of an earlier release
+  public record Matched(int prefix, int pending) {}
 
   /// Leases the block of `key` where it lies in the memory of the node, for reads without a copy.
   ///

@@ -33,12 +33,13 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
   /// The prefix that is there, or what is being written right behind it, too.
   ///
   /// @param patience how long the node may wait for what is being written
-  Mono<Messages.MatchReply> pending(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
+  Mono<KvClient.Matched> pending(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
     List<BlockKey> asked = BlockKey.distinct(keys, space);
     return connection.ask(Routes.MATCH,
         new Messages.KeysRequest(Messages.Keys.of(space, asked), null, null, SessionMessages.Named.of(session),
             patience.toMillis()),
-        Messages.MatchReply.class).doOnNext(reply -> reply.pendingOf(asked.size()));
+        Messages.MatchReply.class)
+        .map(reply -> new KvClient.Matched(reply.of(asked.size()), reply.pendingOf(asked.size())));
   }
 
   /// @return false also from a node of an earlier release, which knows no sessions

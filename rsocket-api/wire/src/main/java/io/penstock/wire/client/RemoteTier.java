@@ -88,7 +88,7 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Mono<Integer> promised(List<BlockKey> keys) {
     return open(client.match(keys, null, Duration.ZERO)
-        .map(reply -> reply.prefix() + reply.pendingOf(keys.size())));
+        .map(matched -> matched.prefix() + matched.pending()));
   }
 
   @Override
