@@ -26,6 +26,7 @@ public final class EventCodec {
   public static final int MOST_PAYLOAD_HEAD = 2 + 9 * MOST_NUMBER + SpaceId.BYTES + BlockHash.BYTES;
   /// Place of the number of bytes in an event of kind `PAYLOAD`.
   private static final int PAYLOAD_BYTES = 2;
+  private static final int PAYLOAD_NUMBERS = 4;
 
   private EventCodec() {}
 
@@ -68,7 +69,7 @@ public final class EventCodec {
     to.put((byte) (HAS_KEYS | HAS_BYTES));
     number(0, to); // tier
     number(0, to); // flow
-    number(4, to);
+    number(PAYLOAD_NUMBERS, to);
     number(payload.checksum(), to);
     number(payload.first(), to);
     number(bytes, to);
@@ -126,7 +127,12 @@ public final class EventCodec {
       text = new String(bytes, StandardCharsets.UTF_8);
     }
     if ((flags & HAS_BYTES) != 0) {
-      long bytes = numbers.length > PAYLOAD_BYTES ? numbers[PAYLOAD_BYTES] : -1;
+      if (KINDS[kind] != Kind.PAYLOAD || numbers.length != PAYLOAD_NUMBERS || keys.size() != 1) {
+        throw new RecordingFormatException("event with bytes of a block",
+            "a payload of %d numbers and one key".formatted(PAYLOAD_NUMBERS),
+            "%s of %d and %d".formatted(KINDS[kind], numbers.length, keys.size()));
+      }
+      long bytes = numbers[PAYLOAD_BYTES];
       if (bytes < 0 || bytes > from.remaining()) {
         throw new RecordingFormatException("payload", "within the bytes left", bytes);
       }

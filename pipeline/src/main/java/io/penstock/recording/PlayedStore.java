@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -40,12 +41,16 @@ final class PlayedStore implements BlockStore {
   private Runnable changed = () -> {};
   private Evictor evictor = blocks -> 0;
   private Consumer<BlockKey> damaged = key -> {};
+  private boolean ended;
 
   /// An operation that has not ended.
   private interface Operation {
     void succeed();
 
     void fail(Throwable error);
+
+    /// The playing has ended.
+    void end();
   }
 
   PlayedStore(PlayedStoreSpec spec, int number, Turns turns, Payloads payloads) {
@@ -53,6 +58,15 @@ final class PlayedStore implements BlockStore {
     this.number = number;
     this.turns = turns;
     this.payloads = payloads;
+  }
+
+  /// The playing has ended: what waits ends, and what is asked from now on ends at once. Reads fail, for there is
+  /// nothing to read.
+  void end() {
+    ended = true;
+    List.copyOf(waiting.keySet()).forEach(operation -> taken(operation).end());
+    rooms.values().forEach(Sinks.Empty::tryEmitEmpty);
+    rooms.clear();
   }
 
   // What the recording says
@@ -107,6 +121,10 @@ final class PlayedStore implements BlockStore {
 
   /// Ends an operation at once if the recording has its end in the same turn.
   private void begin(Operation operation) {
+    if (ended) {
+      operation.end();
+      return;
+    }
     long id = ++operations;
     waiting.put(id, operation);
     RecordedEvent next = turns.next();
@@ -124,9 +142,7 @@ final class PlayedStore implements BlockStore {
   public Mono<List<StoredBlock>> put(List<Block> blocks) {
     List<Played> kept = blocks.stream().map(block -> new Played(block.key(),
         turns.tellsChecksums() ? PayloadKeeper.checksum(block) : Payloads.UNKNOWN)).toList();
-    return Mono.create(sink -> begin(ending(sink, () -> {
-      sink.success(new ArrayList<>(kept));
-    })));
+    return Mono.create(sink -> begin(ending(sink, () -> sink.success(new ArrayList<>(kept)), true)));
   }
 
   @Override
@@ -136,10 +152,11 @@ final class PlayedStore implements BlockStore {
         payloads.fill(drafts.get(i), range, ((Played) blocks.get(i)).checksum);
       }
       sink.success();
-    })));
+    }, false)));
   }
 
-  private static Operation ending(MonoSink<?> sink, Runnable success) {
+  /// @param lasts whether it succeeds, too, when the playing has ended
+  private static Operation ending(MonoSink<?> sink, Runnable success, boolean lasts) {
     return new Operation() {
       @Override
       public void succeed() {
@@ -149,6 +166,15 @@ final class PlayedStore implements BlockStore {
       @Override
       public void fail(Throwable error) {
         sink.error(error);
+      }
+
+      @Override
+      public void end() {
+        if (lasts) {
+          success.run();
+        } else {
+          sink.error(new CancellationException("the playing has ended"));
+        }
       }
     };
   }
@@ -249,7 +275,7 @@ final class PlayedStore implements BlockStore {
 
   @Override
   public Mono<Void> close() {
-    return Mono.create(sink -> begin(ending(sink, sink::success)));
+    return Mono.create(sink -> begin(ending(sink, sink::success, true)));
   }
 
   /// A block that a played store holds.

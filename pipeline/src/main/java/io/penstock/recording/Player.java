@@ -12,6 +12,7 @@ import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SliceShape;
+import io.penstock.check.Uncaught;
 import io.penstock.pool.session.SessionState;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.BlockTier;
@@ -48,7 +49,9 @@ import reactor.core.publisher.SignalType;
 ///
 /// The tiers are the same code on a clock, stores and readers that the recording drives. So whatever happened, however
 /// many threads took part, happens again.
-public final class Player {
+///
+/// A player holds memory as its tiers do, until it is closed.
+public final class Player implements AutoCloseable {
   /// Makes the tiers of a recording.
   public interface World {
     /// The stores of the tier that `opened` describes, fastest first.
@@ -142,7 +145,6 @@ public final class Player {
       }
     }
     comparison.end();
-    scope.close();
     return new Outcome(played, comparison.count(), difference, comparison.hasGap(), !wanted);
   }
 
@@ -153,6 +155,25 @@ public final class Player {
     Map<Integer, TierStat> stats = new TreeMap<>();
     tiers.forEach((number, tier) -> tier.plain().stat().subscribe(stat -> stats.put(number, stat), closed -> {}));
     return stats;
+  }
+
+  /// Ends the playing, wherever it stopped: readers leave, handles are closed, tiers end and give their memory back.
+  /// Idempotent.
+  @Override
+  public void close() {
+    comparison.end();
+    List.copyOf(readers.values()).forEach(Reader::cancel);
+    tiers.values().forEach(tier -> {
+      tier.stores().forEach(PlayedStore::end);
+      tier.held().values().forEach(held -> held.forEach(Owned::close));
+      tier.drafts().values().forEach(BlockDraft::close);
+    });
+    List.copyOf(handles.values()).forEach(Owned::close);
+    scope.close();
+    tiers.values().forEach(tier -> tier.plain().close().subscribe(ended -> {}, Uncaught::report));
+    tiers.clear();
+    machines.clear();
+    handles.clear();
   }
 
   private @Nullable Difference step(RecordedEvent begin) {

@@ -1,6 +1,7 @@
 package io.penstock.recording;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.TierEvent;
@@ -8,6 +9,7 @@ import io.penstock.tier.TierEvent.Level;
 import io.penstock.tier.spi.TierInputs;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// The inputs of a tier that is recorded: time of the turns, draws and holds as facts, slots that come back as turns.
 final class RecordedInputs implements TierInputs {
@@ -57,22 +59,30 @@ final class RecordedInputs implements TierInputs {
   @Override
   public void decided(TierEvent event) {
     inputs.decided(event);
-    RecordedEvent fact = switch (event) {
-      case TierEvent.Stored stored -> event(Kind.STORED).with(stored.key()).with(levels(stored.levels()));
+    turns.add(switch (event) {
+      case TierEvent.Stored stored -> fact(Kind.STORED, event, stored.key(), levels(stored.levels()));
       case TierEvent.Moved moved ->
-        event(Kind.MOVED).with(moved.key()).with(levels(moved.from()) + " > " + levels(moved.to()));
-      case TierEvent.Evicted evicted -> event(Kind.EVICTED).with(evicted.key()).with(levels(evicted.levels()));
-      case TierEvent.Removed removed -> event(Kind.REMOVED).with(removed.key()).with(levels(removed.levels()));
-      case TierEvent.Lost lost -> event(Kind.LOST).with(lost.key()).with(levels(lost.levels()) + ": " + lost.reason());
-      case TierEvent.LevelDown down -> event(Kind.LEVEL_DOWN).with(down.level().name() + ": " + down.reason());
-      case TierEvent.LevelUp up -> event(Kind.LEVEL_UP).with(up.level().name());
+        fact(Kind.MOVED, event, moved.key(), levels(moved.from()) + " > " + levels(moved.to()));
+      case TierEvent.Evicted evicted -> fact(Kind.EVICTED, event, evicted.key(), levels(evicted.levels()));
+      case TierEvent.Removed removed -> fact(Kind.REMOVED, event, removed.key(), levels(removed.levels()));
+      case TierEvent.Lost lost -> fact(Kind.LOST, event, lost.key(), levels(lost.levels()) + ": " + lost.reason());
+      case TierEvent.LevelDown down ->
+        fact(Kind.LEVEL_DOWN, event, null, down.level().name() + ": " + down.reason());
+      case TierEvent.LevelUp up -> fact(Kind.LEVEL_UP, event, null, up.level().name());
       case TierEvent.Skipped _,TierEvent.SnapshotStarted _,TierEvent.Present _,TierEvent.SnapshotEnded _ ->
         throw new IllegalStateException("a decision must make an event of its own (was " + event + ")");
-    };
-    turns.add(fact.with(event.sequence()));
+    });
+  }
+
+  /// There are more of them than of all others, so each is made in one step.
+  private RecordedEvent fact(Kind kind, TierEvent event, @Nullable BlockKey key, String text) {
+    return new RecordedEvent(kind, false, 0, tier, 0, new long[] {event.sequence()},
+        key == null ? List.of() : List.of(key), text);
   }
 
   private static String levels(List<Level> levels) {
-    return levels.stream().map(Level::name).collect(Collectors.joining("+"));
+    return levels.size() == 1
+        ? levels.getFirst().name()
+        : levels.stream().map(Level::name).collect(Collectors.joining("+"));
   }
 }

@@ -7,16 +7,21 @@ import io.penstock.recording.RecordedEvent.Kind;
 /// Records what happens on one link: its messages in each direction, its named flows, and its end.
 ///
 /// The two ends of a link number the messages of a direction alike, from 1, as long as each records all of them. So the
-/// recordings of two nodes can be put together: a message was sent before it was received ([LinkCheck]).
+/// recordings of two nodes can be put together: a message was sent before it was received, see
+/// [io.penstock.recording.check.LinkCheck].
 ///
 /// Not safe for use by several threads at a time: a link has one event loop, which knows the order of its messages.
 public final class RecordedLink {
-  static final long UP = 0;
-  static final long DOWN = 1;
-  static final long SENT = 2;
-  static final long RECEIVED = 3;
+  /// Second number of an event: it came up.
+  public static final long UP = 0;
+  /// Second number of an event: it went down.
+  public static final long DOWN = 1;
+  /// Second number of an event: a message was sent.
+  public static final long SENT = 2;
+  /// Second number of an event: a message was received.
+  public static final long RECEIVED = 3;
   /// Stands between the address of the peer and the own one.
-  static final String FROM = " from ";
+  public static final String FROM = " from ";
 
   private final Turns turns;
   private final long number;

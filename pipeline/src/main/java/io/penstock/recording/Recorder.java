@@ -19,7 +19,7 @@ import reactor.util.context.Context;
 /// |---|---|
 /// | shape | passes on what its source sends; a `Mono` stays a `Mono` |
 /// | records | each subscription, demand, element, cancel and end, with the time of the recording's clock |
-/// | backpressure | that of the reader, unchanged; prefetch 0 |
+/// | backpressure | that of the reader; prefetch 0. A full recording that waits for its disk withholds demand |
 /// | holds | nothing: an element is described while it passes ([ElementType]); its bytes are not read |
 /// | threads | any; an event is added under a lock that is held for a moment, and never waits for a disk |
 /// | cancel | recorded when it has returned: one element of another thread may follow in the recording |
@@ -98,6 +98,7 @@ public final class Recorder {
     private final RecordedEvent begin;
     private final Words<? super T> words;
     private final CoreSubscriber<? super T> actual;
+    private final WithheldDemand demand = new WithheldDemand(turns, this::requestNow);
     private @Nullable Subscription upstream;
 
     Recorded(RecordedEvent begin, Words<? super T> words, CoreSubscriber<? super T> actual) {
@@ -144,12 +145,17 @@ public final class Recorder {
 
     @Override
     public void request(long n) {
+      demand.request(n);
+    }
+
+    private void requestNow(long n) {
       add(event(Kind.FLOW_REQUEST).with(n));
       source().request(n);
     }
 
     @Override
     public void cancel() {
+      demand.cancel();
       source().cancel();
       add(event(Kind.FLOW_CANCEL));
     }

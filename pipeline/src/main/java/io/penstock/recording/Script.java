@@ -3,9 +3,13 @@ package io.penstock.recording;
 import io.penstock.block.BlockKey;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
-/// Where the events of [Turns] go: into a recording, or beside one, to be compared. Called under the lock of the turns,
-/// one event at a time; it never waits.
+/// Where the events of [Turns] go: into a recording, or beside one, to be compared. Nothing of it ever waits.
+///
+/// Events are added under the lock of the turns, one at a time. Bytes of blocks, and what waits for room, come from any
+/// thread.
 public interface Script {
   void add(RecordedEvent event);
 
@@ -38,10 +42,13 @@ public interface Script {
     return false;
   }
 
-  /// Runs `work` once when there is room again or the recording has ended, on a thread that may wait; at once if there
-  /// is room.
-  default void whenRoom(Runnable work) {
+  /// Runs `work` once when there is room again or the recording has ended, on a thread that may wait; at once, on this
+  /// thread, if there is room. Others may have taken the room meanwhile, so the work asks again.
+  ///
+  /// @return forgets the work if it has not begun
+  default Disposable whenRoom(Runnable work) {
     work.run();
+    return Disposables.disposed();
   }
 
   /// What bytes are kept.

@@ -54,8 +54,6 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   private @Nullable Subscription upstream;
   private long flow;
   private long early;
-  /// Demand that waits for room in the recording.
-  private long withheld;
   /// Whether the tier has ended the stream.
   private boolean over;
   private @Nullable Throwable failure;
@@ -68,6 +66,9 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   private volatile boolean wanted;
   private boolean ended;
 
+  private final WithheldDemand demand;
+  private volatile @Nullable RoomWait beginning;
+
   private TurnStream(Turns turns, int tier, CoreSubscriber<? super R> actual, Passage<T, R> passage, boolean single,
       boolean waits) {
     this.turns = turns;
@@ -76,6 +77,7 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
     this.passage = passage;
     this.single = single;
     this.waits = waits;
+    this.demand = new WithheldDemand(turns, this::requestNow);
   }
 
   static <T, R> Flux<R> flux(Turns turns, int tier, LongFunction<RecordedEvent> cause,
@@ -114,7 +116,12 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   private void start(LongFunction<RecordedEvent> cause, Supplier<? extends Publisher<T>> source) {
     actual.onSubscribe(this);
     if (waits && turns.isFull()) {
-      turns.whenRoom(() -> begin(cause, source));
+      RoomWait wait = new RoomWait(turns, () -> begin(cause, source));
+      beginning = wait;
+      wait.run();
+      if (cancelled) {
+        wait.cancel();
+      }
     } else {
       begin(cause, source);
     }
@@ -203,29 +210,9 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
     if (single && n > 0) {
       wanted = true;
       emission.run();
-    } else if (n > 0 && turns.isFull()) {
-      withhold(n);
     } else {
-      requestNow(n);
+      demand.request(n);
     }
-  }
-
-  /// Keeps demand until the recording has room.
-  private void withhold(long n) {
-    long before;
-    synchronized (this) {
-      before = withheld;
-      withheld = Operators.addCap(before, n);
-    }
-    if (before == 0) {
-      turns.whenRoom(() -> requestNow(takeWithheld()));
-    }
-  }
-
-  private synchronized long takeWithheld() {
-    long taken = withheld;
-    withheld = 0;
-    return taken;
   }
 
   private void requestNow(long n) {
@@ -244,6 +231,11 @@ final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription, Turns.R
   @Override
   public void cancel() {
     cancelled = true;
+    demand.cancel();
+    RoomWait wait = beginning;
+    if (wait != null) {
+      wait.cancel();
+    }
     turns.runIf(() -> over || upstream == null ? null : event(Kind.CANCEL), () -> {
       over = true;
       Subscription left = upstream;

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /// Puts what comes from outside in an order: one turn after the other, whatever the threads. What a tier does in a turn
 /// depends on the turns before and on nothing else, so the same turns in the same order give the same tier.
@@ -145,8 +146,8 @@ public final class Turns {
     return script.isFull() && !lock.isHeldByCurrentThread();
   }
 
-  void whenRoom(Runnable work) {
-    script.whenRoom(work);
+  Disposable whenRoom(Runnable work) {
+    return script.whenRoom(work);
   }
 
   /// Lets `reader` emit when the turn has ended.

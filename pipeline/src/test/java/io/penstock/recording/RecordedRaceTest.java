@@ -42,6 +42,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -88,11 +90,56 @@ final class RecordedRaceTest {
     List<RecordedEvent> recording = new ArrayList<>();
     record(seed, stacks, recording);
 
-    Outcome outcome = new Player(recording.iterator(), stacks, Payloads.ofKeys()).play();
+    Outcome outcome;
+    try (Player player = new Player(recording.iterator(), stacks, Payloads.ofKeys())) {
+      outcome = player.play();
+    }
 
     assertThat(outcome.difference()).as("seed %d: %s", seed, outcome.difference()).isNull();
     assertThat(outcome.events()).as("seed %d", seed).isEqualTo(recording.size()).isGreaterThan(1000);
     RecordingVerifier.of(recording).keepsAll().verify();
+  }
+
+  /// Whatever a play was in the middle of, it gives all memory back.
+  @Test
+  void aPlayThatStops_leavesNothing() {
+    List<RecordedEvent> recording = new ArrayList<>();
+    record(7, new Stacks(false), recording);
+    for (int stop = 50; stop < recording.size(); stop += 97) {
+      int last = stop;
+      AtomicReference<TierStack> stack = new AtomicReference<>();
+      Player.World world = new ForwardingWorld(new Stacks(false), stack);
+      try (Player player = new Player(recording.iterator(), world, Payloads.ofKeys(), new Player.Follower() {
+        @Override
+        public boolean plays(long first, long end, RecordedEvent begin) {
+          return end < last;
+        }
+      })) {
+        assertThat(player.play().stopped()).isTrue();
+      }
+      assertThat(stack.get().arena().toString()).as("stopped before event %d", stop).contains(" 0 of ")
+          .endsWith("closed");
+    }
+  }
+
+  /// Remembers the stack that it opened.
+  private record ForwardingWorld(Stacks stacks, AtomicReference<TierStack> opened) implements Player.World {
+    @Override
+    public List<PlayedStoreSpec> stores(RecordedEvent event) {
+      return stacks.stores(event);
+    }
+
+    @Override
+    public BlockTier open(RecordedEvent event, TierInputs inputs, List<BlockStore> stores) {
+      TierStack stack = (TierStack) stacks.open(event, inputs, stores);
+      opened.set(stack);
+      return stack;
+    }
+
+    @Override
+    public void expire(BlockTier tier) {
+      stacks.expire(tier);
+    }
   }
 
   private static void record(long seed, Stacks stacks, List<RecordedEvent> recording) {

@@ -19,8 +19,8 @@ final class IncidentPage {
         %s
         Penstock: %s
         """.formatted(incident.name(), incident.title(), incident.issue(), incident.promise(),
-        Waterfall.ofPeer(recording.events(), report.event(),
+        EventLines.ofPeer(recording.events(), report.event(),
             Objects.requireNonNullElse(report.violation(), "not found")),
-        report.peer(), Waterfall.ofPenstock(ours.events(), recording.inputs()), report.penstock());
+        report.peer(), EventLines.ofPenstock(ours.events(), recording.inputs()), report.penstock());
   }
 }

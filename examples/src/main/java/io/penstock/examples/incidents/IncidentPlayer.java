@@ -8,18 +8,19 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalInt;
 
 /// Lets `penstock replay` play the recording of an incident.
 public final class IncidentPlayer implements RecordingPlayer {
   @Override
-  public OptionalInt play(Path recording, RecordedEvent first, Console console, boolean json) {
-    if (IncidentRecording.incidentOf(first) == null) {
-      return OptionalInt.empty();
-    }
+  public boolean plays(RecordedEvent first) {
+    return IncidentRecording.incidentOf(first) != null;
+  }
+
+  @Override
+  public int play(List<Path> recordings, Console console, boolean json) {
     try {
-      return OptionalInt.of(
-          Playing.play(List.of(IncidentRecording.read(recording)), new ShippedRecordings(), console, json));
+      return Playing.play(recordings.stream().map(IncidentRecording::read).toList(), new ShippedRecordings(), console,
+          json);
     } catch (IOException e) {
       throw new UncheckedIOException("the shipped recordings must be readable", e);
     }

@@ -4,6 +4,7 @@ import io.penstock.examples.incidents.script.IncidentRecording;
 import io.penstock.examples.incidents.script.Subject;
 import io.penstock.node.cli.Console;
 import io.penstock.node.text.Nearest;
+import io.penstock.recording.RecordedEvent;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,12 +35,13 @@ public final class IncidentsCommand implements Callable<Integer> {
   @Parameters(paramLabel = "NAME", arity = "0..1", description = "The only incident, with all its events.")
   private @Nullable String name;
 
-  @Option(names = "--play", paramLabel = "FILE", description = "Plays a recording of an incident instead of the"
-      + " shipped ones.")
+  @Option(names = "--play", paramLabel = "FILE", description = "Plays this recording of an incident instead of the"
+      + " shipped ones, as 'penstock replay FILE' does. With NAME, it must be a recording of that incident.")
   private @Nullable Path play;
 
   @Option(names = "--record", paramLabel = "DIR",
-      description = "Records all incidents, or the named one, into files in this folder. Made if it is not there.")
+      description = "Records all incidents, or the named one, into files in this folder. Made if it is not there."
+          + " With --play, records what the double makes of the inputs of that recording.")
   private @Nullable Path record;
 
   @Option(names = "--json", description = "Prints all reports as JSON.")
@@ -56,19 +58,34 @@ public final class IncidentsCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     ShippedRecordings shipped = new ShippedRecordings();
     if (play != null) {
-      return Playing.play(List.of(IncidentRecording.read(play)), shipped, console, json);
+      return play(play);
     }
     List<Incident> chosen = name == null ? Gallery.INCIDENTS : List.of(incident(name));
     List<IncidentRecording> recordings = new ArrayList<>();
     for (Incident incident : chosen) {
-      recordings.add(record == null ? shipped.recording(incident.name()) : record(incident, record));
+      recordings.add(record == null
+          ? shipped.recording(incident.name())
+          : record(incident, incident.schedule().inputs(), record));
     }
     return Playing.play(recordings, shipped, console, json);
   }
 
-  private IncidentRecording record(Incident incident, Path folder) {
+  /// Plays `file` as `penstock replay` does, after its inputs were recorded again if that is wanted.
+  private int play(Path file) {
+    IncidentRecording recording = IncidentRecording.read(file);
+    if (name != null && !incident(name).name().equals(recording.incident())) {
+      throw new ParameterException(Objects.requireNonNull(spec).commandLine(),
+          "NAME must be the incident of the recording %s, %s (was %s)".formatted(file, recording.incident(), name));
+    }
+    if (record != null) {
+      record(incident(recording.incident()), recording.inputs(), record);
+    }
+    return new IncidentPlayer().play(List.of(file), console, json);
+  }
+
+  private IncidentRecording record(Incident incident, List<RecordedEvent> inputs, Path folder) {
     try (Subject peer = incident.peer().get()) {
-      IncidentRecording recording = IncidentRecording.record(incident.name(), incident.schedule().inputs(), peer);
+      IncidentRecording recording = IncidentRecording.record(incident.name(), inputs, peer);
       Path file = folder.resolve(ShippedRecordings.fileOf(incident.name()));
       recording.write(file);
       console.say("recorded " + file);

@@ -216,6 +216,40 @@ final class IncidentsTest {
   }
 
   @Test
+  void play_isReplay_forTheNamedIncidentAlone_andRecordsItsInputsAgain(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("any-name");
+    new ShippedRecordings().recording("lost-fin").write(file);
+
+    assertThat(run("lost-fin", "--play", file.toString(), "--record", folder.resolve("again").toString())).isZero();
+    assertThat(IncidentRecording.read(folder.resolve("again").resolve("lost-fin.recording")))
+        .isEqualTo(new ShippedRecordings().recording("lost-fin"));
+    ConsoleCapture replayed = new ConsoleCapture();
+    PenstockMain.commandLine(replayed.console()).execute("replay", file.toString());
+    assertThat(withoutTime(capture.out())).isEqualTo(withoutTime(replayed.out()));
+
+    assertThat(run("third-prompt", "--play", file.toString())).isEqualTo(2);
+    assertThat(capture.err()).contains("NAME must be the incident of the recording", "lost-fin (was third-prompt)");
+  }
+
+  /// The table has how long the search took.
+  private static String withoutTime(String out) {
+    return out.replaceAll("[0-9]+\\.[0-9]{2} ", "").replaceAll(" +", " ");
+  }
+
+  @Test
+  void severalIncidents_areOneDocument(@TempDir Path folder) throws IOException {
+    Path one = folder.resolve("one");
+    Path other = folder.resolve("other");
+    new ShippedRecordings().recording("lost-fin").write(one);
+    new ShippedRecordings().recording("third-prompt").write(other);
+
+    assertThat(PenstockMain.commandLine(capture.console()).execute("replay", one.toString(), other.toString(),
+        "--json")).as(capture.err()).isZero();
+
+    assertThat(Json.MAPPER.readTree(capture.out()).size()).isEqualTo(2);
+  }
+
+  @Test
   void replay_recognisesAnIncidentByItsContent(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("any-name");
     new ShippedRecordings().recording("fast-restart").write(file);

@@ -2,8 +2,8 @@ package io.penstock.examples.recorded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.play.RunDigest;
 import io.penstock.node.tiers.PlayedTiers;
-import io.penstock.recording.EventCodec;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.Player;
 import io.penstock.recording.Player.Outcome;
@@ -13,13 +13,9 @@ import io.penstock.recording.check.Rule.Checker;
 import io.penstock.recording.check.Rules;
 import io.penstock.storage.recording.RecordingReader;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,7 +31,7 @@ final class ShippedRecordingsTest {
   private static final Path FOLDER = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("recordings");
   private static final long MOST_BYTES = 100 << 10;
 
-  /// SHA-256 of the events of each file, by its name.
+  /// SHA-256 of each file as `penstock replay` prints it, by its name.
   private static Map<String, String> expected() throws IOException {
     Map<String, String> expected = new TreeMap<>();
     for (String line : Files.readAllLines(FOLDER.resolve("SHA256"))) {
@@ -59,16 +55,6 @@ final class ShippedRecordingsTest {
     return events;
   }
 
-  private static String sha256(List<RecordedEvent> events) throws NoSuchAlgorithmException {
-    MessageDigest digest = MessageDigest.getInstance("SHA-256");
-    for (RecordedEvent event : events) {
-      ByteBuffer bytes = ByteBuffer.allocate(EventCodec.mostBytes(event));
-      EventCodec.write(event, bytes);
-      digest.update(bytes.flip());
-    }
-    return HexFormat.of().formatHex(digest.digest());
-  }
-
   @Test
   void eachFile_hasAHash_andEachHashAFile() throws IOException {
     assertThat(names()).isNotEmpty().containsExactlyElementsOf(expected().keySet());
@@ -76,14 +62,17 @@ final class ShippedRecordingsTest {
 
   @ParameterizedTest
   @MethodSource("names")
-  void aShippedRecording_isPlayed_toItsHash(String name) throws IOException, NoSuchAlgorithmException {
+  void aShippedRecording_isPlayed_toItsHash(String name) throws IOException {
     List<RecordedEvent> events = read(name);
 
-    Outcome outcome = new Player(events.iterator(), new PlayedTiers(), Payloads.ofKeys()).play();
+    Outcome outcome;
+    try (Player player = new Player(events.iterator(), new PlayedTiers(), Payloads.ofKeys())) {
+      outcome = player.play();
+    }
 
     assertThat(outcome.difference()).as("%s", outcome.difference()).isNull();
     assertThat(outcome.events()).isEqualTo(events.size());
-    assertThat(sha256(events)).isEqualTo(expected().get(name));
+    assertThat(RunDigest.of(events.iterator())).isEqualTo(expected().get(name));
     assertThat(Files.size(FOLDER.resolve(name))).isLessThanOrEqualTo(MOST_BYTES);
     for (Rule rule : Rules.all()) {
       Checker checker = rule.begin();

@@ -95,6 +95,9 @@ public final class PlayedRequests implements RecordedMachine.Played {
   }
 
   /// A clock that shows the recorded time. Its timers never run: the recording has when they did.
+  ///
+  /// It has no workers. A connector takes the time and sets timers, which need none; an operator that asks for a worker
+  /// would run work that the recording does not order, and must fail at once.
   private final class Still implements Scheduler {
     @Override
     public Disposable schedule(Runnable task) {
@@ -113,7 +116,8 @@ public final class PlayedRequests implements RecordedMachine.Played {
 
     @Override
     public Worker createWorker() {
-      throw new UnsupportedOperationException("a played connector must not use workers");
+      throw new UnsupportedOperationException(
+          "a played connector must use the clock and timers of its scheduler alone (asked for a worker)");
     }
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.disagg.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.HandClock;
 import io.penstock.disagg.request.HeldBlocks;
 import io.penstock.disagg.request.LifecycleListener;
 import io.penstock.disagg.request.LifecycleOptions;
@@ -36,7 +37,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// What several threads did to the requests of a prefill rank happens again on one thread.
 @Timeout(60)
@@ -68,12 +68,15 @@ final class RecordedRequestsTest {
     }
   }
 
-  private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+  /// Only the thread that moves it runs timers: a virtual-time scheduler would run those of others in a turn.
+  private final HandClock timers = new HandClock(0);
   private final Deque<Sinks.Empty<Void>> draining = new ArrayDeque<>();
   private final List<RecordedEvent> recording = new ArrayList<>();
 
   private static Outcome play(List<RecordedEvent> recording) {
-    return new Player(recording.iterator(), new Nothing(), Payloads.ofKeys()).play();
+    try (Player player = new Player(recording.iterator(), new Nothing(), Payloads.ofKeys())) {
+      return player.play();
+    }
   }
 
   @ParameterizedTest
@@ -136,7 +139,9 @@ final class RecordedRequestsTest {
     }
     connector.open("the last", new Held(false));
     connector.open("the last", new Held(false)); // an engine whose answer was lost asks again
-    timers.advanceTimeBy(Duration.ofMinutes(2));
+    for (int second = 0; second < 120; second++) {
+      timers.advance(Duration.ofSeconds(1).toNanos());
+    }
     connector.close().subscribe();
     free(Integer.MAX_VALUE);
   }
@@ -175,7 +180,7 @@ final class RecordedRequestsTest {
 
   private void time(Random random) {
     for (int round = 0; round < ROUNDS; round++) {
-      timers.advanceTimeBy(Duration.ofMillis(random.nextInt(400)));
+      timers.advance(Duration.ofMillis(random.nextInt(400)).toNanos());
       free(random.nextInt(3));
     }
   }

@@ -7,7 +7,7 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /// A scheduler whose clock stands still until the test moves it, and may pass many tasks in one step.
-final class HandClock implements Scheduler {
+public final class HandClock implements Scheduler {
   private record Task(long at, int number, Runnable work) {}
 
   private final PriorityQueue<Task> tasks = new PriorityQueue<>((a, b) -> {
@@ -17,7 +17,7 @@ final class HandClock implements Scheduler {
   private long now;
   private int scheduled;
 
-  HandClock(long now) {
+  public HandClock(long now) {
     this.now = now;
   }
 
@@ -56,7 +56,7 @@ final class HandClock implements Scheduler {
   }
 
   /// Moves the clock in one step, then runs the tasks that are late.
-  void advance(long nanos) {
+  public void advance(long nanos) {
     synchronized (this) {
       now += nanos;
     }

@@ -9,7 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -35,11 +37,9 @@ final class EventPages {
   /// Full pages, oldest first.
   @GuardedBy("this") private ArrayDeque<Filled> sealed = new ArrayDeque<>();
   @GuardedBy("this") private @Nullable Filled filling;
-  @GuardedBy("this") private List<Runnable> waiting = new ArrayList<>();
+  @GuardedBy("this") private Set<Runnable> waiting = new LinkedHashSet<>();
   @GuardedBy("this") private long number;
   @GuardedBy("this") private long missed;
-  /// Events in pages that are not free.
-  @GuardedBy("this") private long events;
   /// Bytes of pages that are not free.
   @GuardedBy("this") private long used;
   private volatile boolean full;
@@ -48,10 +48,9 @@ final class EventPages {
   /// Bounds of the memory.
   ///
   /// @param bytes of all pages
-  /// @param events in pages that are not written
   /// @param isRing whether the oldest page makes room; else new events find none
   /// @param waits whether payloads wait for room, too
-  record Bounds(long bytes, long events, boolean isRing, boolean waits) {}
+  record Bounds(long bytes, boolean isRing, boolean waits) {}
 
   /// @param maxRecordBytes longest page that can be written
   /// @param first number of the first event
@@ -127,7 +126,6 @@ final class EventPages {
         EventCodec.write(event, page.buffer);
         page.count++;
         number++;
-        events++;
       } else if (!closed) {
         leaveOut();
       }
@@ -163,7 +161,6 @@ final class EventPages {
       page.count++;
       page.copies++;
       number++;
-      events++;
     }
     MemorySegment.copy(bytes, 0, page.memory, at, taken);
     synchronized (this) {
@@ -182,9 +179,6 @@ final class EventPages {
 
   /// The page that has room for `bytes` of one event; null if none has.
   @GuardedBy("this") private @Nullable Filled room(int bytes) {
-    if (events >= bounds.events() && !bounds.isRing()) {
-      return null;
-    }
     Filled page = filling;
     if (page != null && page.room() >= bytes) {
       return page;
@@ -207,7 +201,7 @@ final class EventPages {
       return null;
     }
     used += size;
-    full |= used > bounds.bytes() / 2 || events > bounds.events() / 2;
+    full |= used > bounds.bytes() / 2;
     Filled page = size == pageBytes ? free.pollLast() : null;
     return page == null ? new Filled(size) : page;
   }
@@ -222,7 +216,6 @@ final class EventPages {
 
   @GuardedBy("this") private void recycle(Filled page) {
     used -= page.bytes();
-    events -= page.count;
     if (page.bytes() == pageBytes && !closed) {
       free.add(page);
     } else {
@@ -230,8 +223,8 @@ final class EventPages {
     }
   }
 
-  /// The oldest page, full or begun `nanos` ago, once its copies have ended; null if there is none within that time.
-  /// The caller gives it back.
+  /// The oldest page, full or begun `nanos` ago, once its copies have ended; null if there is none within that time, or
+  /// if the thread was interrupted, which closes this. The caller gives the page back.
   synchronized @Nullable Filled take(long nanos) {
     long end = System.nanoTime() + nanos;
     try {
@@ -249,7 +242,7 @@ final class EventPages {
         TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, end - now));
       }
     } catch (InterruptedException e) {
-      close();
+      closed = true; // what waits goes on when the last page was taken
       return null;
     }
   }
@@ -259,14 +252,13 @@ final class EventPages {
   /// @return what waited for room and can run now
   synchronized List<Runnable> giveBack(Filled page) {
     recycle(page);
-    boolean hasRoom = used <= bounds.bytes() / 4 && events <= bounds.events() / 4;
-    return (full && hasRoom) || closed ? released() : List.of();
+    return (full && used <= bounds.bytes() / 4) || closed ? released() : List.of();
   }
 
   @GuardedBy("this") private List<Runnable> released() {
     full = false;
-    List<Runnable> all = waiting;
-    waiting = new ArrayList<>();
+    List<Runnable> all = List.copyOf(waiting);
+    waiting = new LinkedHashSet<>();
     return all;
   }
 
@@ -286,22 +278,33 @@ final class EventPages {
     return true;
   }
 
+  /// How much work waits for room.
+  synchronized int waits() {
+    return waiting.size();
+  }
+
+  /// Forgets work that waits.
+  synchronized void forget(Runnable work) {
+    waiting.remove(work);
+  }
+
   /// All pages, full or not, oldest first; the next event begins another one.
   synchronized List<Filled> takeAll() {
     seal();
     List<Filled> all = new ArrayList<>(sealed);
     sealed = new ArrayDeque<>();
     used = 0;
-    events = 0;
     return all;
   }
 
-  /// Puts pages back that [#takeAll] took, before those that came since; those that have no room go.
+  /// Puts pages back that [#takeAll] took, before those that came since. The first that has no room goes, and all older
+  /// ones: what is kept has no hole.
   synchronized void putBack(List<Filled> pages) {
+    boolean hasRoom = !closed;
     for (Filled page : pages.reversed()) {
       used += page.bytes();
-      events += page.count;
-      if (closed || used > bounds.bytes()) {
+      hasRoom &= used <= bounds.bytes();
+      if (!hasRoom) {
         recycle(page);
       } else {
         sealed.addFirst(page);

@@ -67,7 +67,7 @@ public final class FlightRecorder implements Script, AutoCloseable {
     this.options = requireNonNull(options, "options");
     this.configuration = requireNonNull(configuration, "configuration");
     this.nanos = nanos;
-    this.pages = new EventPages(new EventPages.Bounds(options.mostBytes(), Long.MAX_VALUE, true, false),
+    this.pages = new EventPages(new EventPages.Bounds(options.mostBytes(), true, false),
         MOST_PAGE_BYTES, FIRST, nanos);
   }
 
@@ -135,7 +135,7 @@ public final class FlightRecorder implements Script, AutoCloseable {
     long longest = recent.stream().mapToLong(EventPages.Filled::bytes).max().orElse(0);
     long segmentBytes = Math.max(Math.max(LEAST_SEGMENT_BYTES, longest * RECORDS), bytes + bytes / RECORDS);
     try (SegmentEngine engine = RecordingWriter.engine(to, segmentBytes)) {
-      EventPages head = new EventPages(new EventPages.Bounds(Options.LEAST_BYTES, 1, false, false),
+      EventPages head = new EventPages(new EventPages.Bounds(Options.LEAST_BYTES, false, false),
           engine.maxRecordBytes(), 0, System::nanoTime);
       head.add(began);
       head.takeAll().forEach(page -> {

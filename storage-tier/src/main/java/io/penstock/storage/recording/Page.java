@@ -61,18 +61,41 @@ record Page(long first, List<RecordedEvent> events, long end, List<Payload> payl
     return memory.asSlice(0, length);
   }
 
-  /// The next whole page of a segment from `at` on; null if none follows.
-  static @Nullable Page find(SegmentWindow file, long at) {
-    for (long head = file.find(MARK, at, 4); head >= 0; head = file.find(MARK, head + 4, 4)) {
-      Page page = read(file, head);
-      if (page != null) {
-        return page;
+  /// Finds the whole pages of one segment. What it reads in vain is bounded: a file may be full of marks that lead
+  /// nowhere.
+  static final class Finder {
+    /// How often a file is read in vain, at most.
+    private static final int TIMES = 4;
+
+    private final SegmentWindow file;
+    private long left;
+
+    Finder(SegmentWindow file) {
+      this.file = file;
+      this.left = TIMES * (file.size() + MOST_BYTES);
+    }
+
+    /// The next whole page from `at` on; null if none follows.
+    @Nullable Page next(long at) {
+      for (long head = file.find(MARK, at, 4); head >= 0; head = file.find(MARK, head + 4, 4)) {
+        Page page = read(file, head, this);
+        if (page != null) {
+          return page;
+        }
+      }
+      return null;
+    }
+
+    private void readInVain(int bytes) {
+      left -= bytes;
+      if (left < 0) {
+        throw new RecordingFormatException("damaged pages of a file", "read at most " + TIMES + " times as a whole",
+            "more often");
       }
     }
-    return null;
   }
 
-  private static @Nullable Page read(SegmentWindow file, long at) {
+  private static @Nullable Page read(SegmentWindow file, long at, Finder finder) {
     if (file.size() - at < HEAD_BYTES) {
       return null;
     }
@@ -82,8 +105,11 @@ record Page(long first, List<RecordedEvent> events, long end, List<Payload> payl
     long first = head.getLong(16);
     int count = head.getInt(24);
     int bytes = head.getInt(28);
-    if (bytes < 0 || bytes > MOST_BYTES || count < 1 || count > bytes || file.size() - at - HEAD_BYTES < bytes
-        || file.crc(at + CRC_AT + Integer.BYTES, HEAD_BYTES - CRC_AT - Integer.BYTES + bytes) != crc) {
+    if (bytes < 0 || bytes > MOST_BYTES || count < 1 || count > bytes || file.size() - at - HEAD_BYTES < bytes) {
+      return null;
+    }
+    if (file.crc(at + CRC_AT + Integer.BYTES, HEAD_BYTES - CRC_AT - Integer.BYTES + bytes) != crc) {
+      finder.readInVain(bytes);
       return null;
     }
     requireVersion(version);

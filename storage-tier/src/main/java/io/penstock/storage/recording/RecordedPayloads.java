@@ -97,7 +97,8 @@ final class RecordedPayloads implements Payloads, AutoCloseable {
     }
   }
 
-  private void read(Path file, long from, ByteBuffer to) {
+  /// Fills `to` with the bytes of `file` from `from` on.
+  void read(Path file, long from, ByteBuffer to) {
     try {
       FileChannel open = files.get(file);
       if (open == null) {
@@ -118,13 +119,20 @@ final class RecordedPayloads implements Payloads, AutoCloseable {
 
   @Override
   public void close() {
+    IOException failure = null;
     for (FileChannel file : files.values()) {
       try {
         file.close();
       } catch (IOException e) {
-        throw new UncheckedIOException(e);
+        if (failure != null) {
+          e.addSuppressed(failure);
+        }
+        failure = e;
       }
     }
     files.clear();
+    if (failure != null) {
+      throw new UncheckedIOException(failure);
+    }
   }
 }

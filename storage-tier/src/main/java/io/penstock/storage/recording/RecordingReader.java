@@ -1,11 +1,14 @@
 package io.penstock.storage.recording;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.recording.Payloads;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordingFormatException;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.engine.file.JournalFiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -21,10 +24,17 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
   private final RecordingFile.@Nullable Pages pages;
   private final ArrayDeque<RecordedEvent> events = new ArrayDeque<>();
   private final RecordedPayloads payloads = new RecordedPayloads();
+  /// Payloads whose events are among [#events].
+  private final ArrayDeque<Kept> kept = new ArrayDeque<>();
+  private @Nullable Kept last;
   private @Nullable SegmentWindow file;
+  private Page.@Nullable Finder finder;
   private @Nullable Path path;
   private long at;
   private long next;
+
+  /// A payload in a file.
+  private record Kept(Page.Payload payload, Path file) {}
 
   private RecordingReader(List<JournalFiles.Stored> files, RecordingFile.@Nullable Pages pages) {
     this.files = files.iterator();
@@ -81,9 +91,10 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
         reading = JournalFiles.chronicleWindow(stored);
         path = stored.path();
         file = reading;
+        finder = new Page.Finder(reading);
         at = reading.start();
       }
-      Page page = Page.find(reading, at);
+      Page page = requireNonNull(finder, "finder").next(at);
       if (page == null) {
         reading.close();
         file = null;
@@ -96,13 +107,18 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
 
   private void take(Page page) {
     at = page.end();
-    if (page.first() != next) {
+    if (page.first() < next) {
+      throw new RecordingFormatException("first event of a page", ">= " + next, page.first());
+    } else if (page.first() > next) {
       events.add(RecordedEvent.gap(page.first() - next));
     }
     events.addAll(page.events());
     Path from = path;
     if (from != null) {
-      page.payloads().forEach(payload -> payloads.add(payload, from));
+      for (Page.Payload payload : page.payloads()) {
+        payloads.add(payload, from);
+        kept.add(new Kept(payload, from));
+      }
     }
     next = page.first() + page.events().size();
   }
@@ -118,19 +134,30 @@ public final class RecordingReader implements Iterator<RecordedEvent>, AutoClose
     if (!hasNext()) {
       throw new NoSuchElementException("recording has no more events");
     }
-    return events.remove();
+    RecordedEvent event = events.remove();
+    last = event.kind() == RecordedEvent.Kind.PAYLOAD ? kept.poll() : null;
+    return event;
+  }
+
+  /// The bytes that follow the event of a payload, which [#next] has just returned.
+  ///
+  /// @throws IllegalStateException if that event is none of a payload
+  public ByteBuffer payloadBytes() {
+    Kept payload = last;
+    if (payload == null) {
+      throw new IllegalStateException("event must be a payload of a folder (was another)");
+    }
+    ByteBuffer bytes = ByteBuffer.allocateDirect(payload.payload().bytes());
+    payloads.read(payload.file(), payload.payload().offset(), bytes);
+    return bytes.flip();
   }
 
   @Override
   public void close() {
-    payloads.close();
-    if (pages != null) {
-      pages.close();
-    }
     SegmentWindow open = file;
-    if (open != null) {
-      open.close();
-      file = null;
+    file = null;
+    try (payloads; pages; open) {
+      events.clear();
     }
   }
 }

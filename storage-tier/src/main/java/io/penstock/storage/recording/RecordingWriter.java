@@ -21,12 +21,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /// Writes a recording to a folder, through Chronicle Queue, on a thread of its own.
 ///
 /// [#add] never waits: it encodes an event into native memory. If the disk does not keep up, events are left out, and a
-/// *gap* shows how many: a recording is played up to its first gap. With [WhenFull#WAIT] demand and new calls are
-/// withheld instead. The newest files are kept, up to the bytes and the age that the options allow.
+/// *gap* shows how many: a recording is played up to its first gap. With [WhenFull#WAIT] demand and new calls of
+/// tiers and flows are withheld instead; messages of links never wait. The newest files are kept, up to the bytes and
+/// the age that the options allow.
 public final class RecordingWriter implements Script, AutoCloseable {
   /// File that makes a folder a recording.
   static final String MARK = "recording";
@@ -51,6 +54,8 @@ public final class RecordingWriter implements Script, AutoCloseable {
   private final ArrayDeque<Segment> segments = new ArrayDeque<>();
   private long written;
   private boolean failing;
+  private boolean keepingTooMuch;
+  private boolean toldOfMissed;
   private volatile long unwritten;
 
   /// A file of the recording.
@@ -70,7 +75,7 @@ public final class RecordingWriter implements Script, AutoCloseable {
   public enum WhenFull {
     /// Events are left out, counted, and shown as a gap: nothing that is recorded ever waits.
     DROP,
-    /// Demand and new calls are withheld until there is room: nothing is left out.
+    /// Demand and new calls of tiers and flows are withheld until there is room.
     WAIT
   }
 
@@ -79,17 +84,15 @@ public final class RecordingWriter implements Script, AutoCloseable {
   /// @param segmentBytes of a file
   /// @param mostBytes of all files; the oldest ones go
   /// @param mostAge of the events in a file; older files go
-  /// @param waitingEvents that may wait for the disk
   /// @param waitingBytes of memory for what waits for the disk
   /// @param payloads whether the bytes of committed blocks are kept
   /// @param whenFull what happens while the disk does not keep up
-  public record Options(long segmentBytes, long mostBytes, Duration mostAge, int waitingEvents, long waitingBytes,
-      boolean payloads, WhenFull whenFull) {
+  public record Options(long segmentBytes, long mostBytes, Duration mostAge, long waitingBytes, boolean payloads,
+      WhenFull whenFull) {
     /// Without a bound on the age.
     public static final Duration ANY_AGE = Duration.ofDays(36_500);
 
     public Options {
-      Checks.positive("waitingEvents", waitingEvents);
       Checks.positive("mostAge", mostAge.toMillis());
       requireNonNull(whenFull, "whenFull");
       if (mostBytes < 2 * segmentBytes) {
@@ -102,38 +105,34 @@ public final class RecordingWriter implements Script, AutoCloseable {
       }
     }
 
-    /// Files of 64 MiB, 8 GiB in all, of any age, without payloads; at most 1,048,576 events and 32 MiB wait, more are
-    /// left out.
+    /// Files of 64 MiB, 8 GiB in all, of any age, without payloads; at most 32 MiB of events wait, more are left
+    /// out.
     public static Options defaults() {
-      return new Options(64L << 20, 8L << 30, ANY_AGE, 1 << 20, 32L << 20, false, WhenFull.DROP);
+      return new Options(64L << 20, 8L << 30, ANY_AGE, 32L << 20, false, WhenFull.DROP);
     }
 
     public Options withSegmentBytes(long bytes) {
-      return new Options(bytes, mostBytes, mostAge, waitingEvents, waitingBytes, payloads, whenFull);
+      return new Options(bytes, mostBytes, mostAge, waitingBytes, payloads, whenFull);
     }
 
     public Options withMostBytes(long bytes) {
-      return new Options(segmentBytes, bytes, mostAge, waitingEvents, waitingBytes, payloads, whenFull);
+      return new Options(segmentBytes, bytes, mostAge, waitingBytes, payloads, whenFull);
     }
 
     public Options withMostAge(Duration age) {
-      return new Options(segmentBytes, mostBytes, age, waitingEvents, waitingBytes, payloads, whenFull);
-    }
-
-    public Options withWaitingEvents(int events) {
-      return new Options(segmentBytes, mostBytes, mostAge, events, waitingBytes, payloads, whenFull);
+      return new Options(segmentBytes, mostBytes, age, waitingBytes, payloads, whenFull);
     }
 
     public Options withWaitingBytes(long bytes) {
-      return new Options(segmentBytes, mostBytes, mostAge, waitingEvents, bytes, payloads, whenFull);
+      return new Options(segmentBytes, mostBytes, mostAge, bytes, payloads, whenFull);
     }
 
     public Options withPayloads(boolean kept) {
-      return new Options(segmentBytes, mostBytes, mostAge, waitingEvents, waitingBytes, kept, whenFull);
+      return new Options(segmentBytes, mostBytes, mostAge, waitingBytes, kept, whenFull);
     }
 
     public Options withWhenFull(WhenFull choice) {
-      return new Options(segmentBytes, mostBytes, mostAge, waitingEvents, waitingBytes, payloads, choice);
+      return new Options(segmentBytes, mostBytes, mostAge, waitingBytes, payloads, choice);
     }
   }
 
@@ -143,9 +142,8 @@ public final class RecordingWriter implements Script, AutoCloseable {
     this.options = options;
     this.nanos = nanos;
     boolean waits = options.whenFull() == WhenFull.WAIT;
-    this.pages = new EventPages(
-        new EventPages.Bounds(options.waitingBytes(), options.waitingEvents(), false, waits), engine.maxRecordBytes(),
-        0, System::nanoTime);
+    this.pages = new EventPages(new EventPages.Bounds(options.waitingBytes(), false, waits), engine.maxRecordBytes(), 0,
+        System::nanoTime);
     this.demand = new ThreadPoolExecutor(1, 1, DEMAND_THREAD_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
         work -> Thread.ofPlatform().name("penstock-recording-demand").daemon().unstarted(work));
     demand.allowCoreThreadTimeOut(true);
@@ -214,10 +212,12 @@ public final class RecordingWriter implements Script, AutoCloseable {
   }
 
   @Override
-  public void whenRoom(Runnable work) {
-    if (!pages.await(work)) {
-      work.run();
+  public Disposable whenRoom(Runnable work) {
+    if (pages.await(work)) {
+      return () -> pages.forget(work);
     }
+    work.run();
+    return Disposables.disposed();
   }
 
   @Override
@@ -235,7 +235,23 @@ public final class RecordingWriter implements Script, AutoCloseable {
     return pages.used();
   }
 
+  /// Calls and demand that wait for room.
+  int waits() {
+    return pages.waits();
+  }
+
   private void write() {
+    try {
+      writeAll();
+    } catch (Throwable thrown) {
+      LOG.error("the recording ends here", thrown);
+      throw thrown;
+    } finally {
+      pages.close().forEach(demand::execute); // whatever happened, nothing waits for ever
+    }
+  }
+
+  private void writeAll() {
     while (true) {
       EventPages.Filled page = pages.take(PAGE_NANOS);
       if (page != null) {
@@ -245,10 +261,11 @@ public final class RecordingWriter implements Script, AutoCloseable {
         break;
       }
       keepWithinBounds();
+      tellOfMissed();
     }
     long number = pages.number();
     if (number > written) { // the end is missing
-      EventPages last = new EventPages(new EventPages.Bounds(MIN_WAITING_BYTES, 1, false, false),
+      EventPages last = new EventPages(new EventPages.Bounds(MIN_WAITING_BYTES, false, false),
           engine.maxRecordBytes(), written, System::nanoTime);
       last.add(RecordedEvent.gap(number - written));
       last.close();
@@ -280,6 +297,14 @@ public final class RecordingWriter implements Script, AutoCloseable {
     }
   }
 
+  /// Says once, at the first event, that the recording has a gap.
+  private void tellOfMissed() {
+    if (!toldOfMissed && pages.missed() > 0) {
+      toldOfMissed = true;
+      LOG.warn("the recording leaves out events, as its disk does not keep up; it can be played up to this gap");
+    }
+  }
+
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
   private void leaveOut(long events) {
     unwritten += events;
@@ -294,10 +319,15 @@ public final class RecordingWriter implements Script, AutoCloseable {
         engine.roll();
       }
       while (isTooMuch(now)) {
-        engine.delete(segments.remove().number);
+        engine.delete(segments.getFirst().number);
+        segments.removeFirst();
       }
-    } catch (RuntimeException e) {
-      LOG.warn("the recording cannot delete its oldest file: {}", e.toString());
+      keepingTooMuch = false;
+    } catch (RuntimeException e) { // tried again
+      if (!keepingTooMuch) {
+        keepingTooMuch = true;
+        LOG.warn("the recording cannot delete its oldest file, and grows beyond its bound: {}", e.toString());
+      }
     }
   }
 

@@ -13,6 +13,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
+import io.penstock.recording.Payloads;
 import io.penstock.recording.Player;
 import io.penstock.recording.Player.Outcome;
 import io.penstock.recording.Player.PlayedStoreSpec;
@@ -39,6 +40,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import reactor.core.publisher.Mono;
@@ -104,9 +106,15 @@ final class BusyTier implements AutoCloseable {
     return play(folder, SPACE);
   }
 
+  static Outcome play(Iterator<RecordedEvent> events, CacheSpace space, Payloads payloads) {
+    try (Player player = new Player(events, new World(space), payloads)) {
+      return player.play();
+    }
+  }
+
   static Outcome play(Path folder, CacheSpace space) {
     try (RecordingReader reader = RecordingReader.open(folder)) {
-      return new Player(reader, new World(space), reader.payloads()).play();
+      return play(reader, space, reader.payloads());
     }
   }
 

@@ -6,6 +6,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.recording.Player.Outcome;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.Recorder;
+import io.penstock.recording.Turns;
 import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
@@ -20,10 +22,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.test.StepVerifier;
 
 /// A recorder whose disk stands still.
 @Timeout(60)
@@ -112,6 +117,47 @@ final class FullRecorderTest {
     assertThat(outcome.gap()).isFalse();
     assertThat(outcome.turns()).isGreaterThan(CLIENTS * ROUNDS);
     assertThat(events()).noneMatch(event -> event.keys().equals(left));
+  }
+
+  @Test
+  void withWait_whatIsCancelled_waitsNoLonger() {
+    List<BlockKey> left = Blocks.keys(BusyTier.SPACE, 1000, 1001);
+    try (RecordingWriter writer = writer(WhenFull.WAIT)) {
+      BusyTier busy = new BusyTier(writer);
+      List<CompletableFuture<Void>> clients = clients(busy);
+      Eventually.holds("the recorder is full", writer::isFull);
+      Eventually.holds("clients wait", () -> writer.waits() > 0);
+
+      for (int i = 0; i < 5_000; i++) {
+        busy.read(left, true).subscribe().dispose();
+      }
+
+      assertThat(writer.waits()).isPositive().isLessThanOrEqualTo(2 * CLIENTS); // a call and its demand, each
+      disk.countDown();
+      join(clients);
+      busy.close();
+    }
+  }
+
+  @Test
+  void withWait_demandOfANamedFlow_isWithheld_andAsked_afterwards() {
+    AtomicLong asked = new AtomicLong();
+    RecordingWriter writer = writer(WhenFull.WAIT);
+    try (writer) {
+      Turns turns = new Turns(System::nanoTime, writer);
+      Flux<Integer> source = Flux.range(0, 10).doOnRequest(asked::addAndGet).hide();
+      RecordedEvent filling = RecordedEvent.gap(1).withText("x".repeat(10_000));
+      for (int i = 0; i < 1_000 && !writer.isFull(); i++) {
+        writer.add(filling);
+      }
+      assertThat(writer.isFull()).isTrue();
+      StepVerifier.create(source.transform(new Recorder(turns).named("load")), 0)
+          .thenRequest(3).thenRequest(2)
+          .then(() -> assertThat(asked).hasValue(0))
+          .then(disk::countDown)
+          .expectNextCount(5)
+          .thenRequest(5).expectNextCount(5).verifyComplete();
+    }
   }
 
   @Test

@@ -63,7 +63,7 @@ final class RecordedPayloadTest {
     record(4, true);
     try (RecordingReader reader = RecordingReader.open(folder)) {
 
-      Outcome outcome = new Player(reader, new BusyTier.World(BusyTier.SPACE), Payloads.ofKeys()).play();
+      Outcome outcome = BusyTier.play(reader, BusyTier.SPACE, Payloads.ofKeys());
 
       assertThat(outcome.difference()).isNotNull();
       assertThat(outcome.difference().expected().kind()).isEqualTo(Kind.COMMIT);
@@ -77,7 +77,7 @@ final class RecordedPayloadTest {
     assertThat(BusyTier.play(folder).difference()).isNull();
     assertThat(events(Kind.PAYLOAD)).isEmpty();
     try (RecordingReader reader = RecordingReader.open(folder)) {
-      assertThat(new Player(reader, new BusyTier.World(BusyTier.SPACE), Payloads.ofKeys()).play().difference())
+      assertThat(BusyTier.play(reader, BusyTier.SPACE, Payloads.ofKeys()).difference())
           .isNull();
     }
   }

@@ -130,22 +130,6 @@ final class RecordingFileTest {
   }
 
   @Test
-  void eventsThatFindNoRoom_areLeftOut_andCounted() {
-    List<RecordedEvent> events = events(5_000, 5);
-    long missed;
-    try (RecordingWriter writer = RecordingWriter.open(folder, SMALL.withWaitingEvents(1))) {
-      events.forEach(writer::add);
-      missed = writer.missed();
-    }
-
-    List<RecordedEvent> read = read();
-
-    long told = read.stream().filter(event -> event.kind() == Kind.GAP).mapToLong(event -> event.number(0)).sum();
-    long whole = read.stream().filter(event -> event.kind() != Kind.GAP).count();
-    assertThat(missed).isPositive().isEqualTo(events.size() - whole).isGreaterThanOrEqualTo(told);
-  }
-
-  @Test
   void oneFile_holdsAllEvents_andIsSmall() throws IOException {
     List<RecordedEvent> events = events(20_000, 6);
     Path file = folder.resolve("kept/incident.pkr");

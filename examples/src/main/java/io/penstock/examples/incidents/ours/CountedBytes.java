@@ -28,7 +28,7 @@ public final class CountedBytes extends StackRig {
     switch (input.kind()) {
       case FLOW -> {
         wanted = input.keys();
-        reservation = tier.reserve(wanted, scope()).block();
+        reservation = tier.reserve(wanted, scope()).block(); // the tier has room, so the answer is there
       }
       case FLOW_NEXT -> {
         GranuleRange range = GranuleRange.whole((int) input.number(0), (int) input.number(1));

@@ -44,6 +44,7 @@ public final class DistinctReaders extends RequestRig {
       }
       case LINK -> {
         done.add(reader(input));
+        // A signal that frees nothing that is read is answered at once
         RequestAnswer answer =
             prefill.accept(new Signal(Signal.Kind.DONE, REQUEST, reader(input).since(1), 2)).block();
         fact(Kind.ANSWER, 1, reader(input) + ": " + (answer == null ? "none" : answer.outcome()));
@@ -86,6 +87,6 @@ public final class DistinctReaders extends RequestRig {
 
   @Override
   public void close() {
-    prefill.close().block();
+    prefill.close().block(); // no read is under way, so nothing is waited for
   }
 }

@@ -128,6 +128,7 @@ public final class DrainedCancel extends RequestRig {
   @Override
   public void close() {
     written.tryEmitEmpty();
+    // No read is under way, so nothing is waited for
     decode.close().block();
     prefill.close().block();
   }

@@ -132,6 +132,7 @@ public final class FailedMove extends RequestRig {
 
   @Override
   public void close() {
+    // No read is under way, so nothing is waited for
     decode.close().block();
     prefill.close().block();
   }

@@ -158,7 +158,7 @@ abstract class StackRig implements Subject {
 
   /// How many of `keys` are found, from the first one on.
   int match(List<BlockKey> keys) {
-    Integer found = tier.match(keys).block();
+    Integer found = tier.match(keys).block(); // answers at once: one thread, and no store is asked
     return found == null ? 0 : found;
   }
 
@@ -180,6 +180,6 @@ abstract class StackRig implements Subject {
     sink = event -> {};
     scope.close();
     disk.answerAll();
-    tier.close().block();
+    tier.close().block(); // every operation of the disk was answered, so nothing is waited for
   }
 }

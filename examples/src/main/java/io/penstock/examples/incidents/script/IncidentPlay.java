@@ -3,6 +3,7 @@ package io.penstock.examples.incidents.script;
 import io.penstock.recording.Difference;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.check.Bisection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -14,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 public final class IncidentPlay {
   private final IncidentRecording recording;
   private final Supplier<Subject> subjects;
-  private int plays;
 
   public IncidentPlay(IncidentRecording recording, Supplier<Subject> subjects) {
     this.recording = recording;
@@ -23,7 +23,7 @@ public final class IncidentPlay {
 
   /// The event that broke the promise.
   ///
-  /// @param event number of the event in the recording, from 0
+  /// @param event number of the input that began the turn, in the recording, from 0
   /// @param violation how the promise is broken from then on
   /// @param plays how often the recording was played to find it
   public record Finding(int event, String violation, int plays) {}
@@ -32,7 +32,6 @@ public final class IncidentPlay {
   ///
   /// @return the first event that differs; null if none does
   public @Nullable Difference play() {
-    plays++;
     List<RecordedEvent> expected = recording.events();
     List<RecordedEvent> actual = new ArrayList<>();
     try (Subject subject = subjects.get()) {
@@ -66,42 +65,40 @@ public final class IncidentPlay {
     return null;
   }
 
-  /// How the promise is broken after the first `events` events; null if it never was.
-  private @Nullable String violationAfter(long events) {
-    plays++;
+  /// Finds the turn after which the promise is broken, and how it is broken.
+  ///
+  /// @return null if the promise is kept to the end
+  public @Nullable Finding find() {
+    String[] last = new String[1];
+    Bisection bisection = new Bisection(events -> played(events, last));
+    return bisection.find().map(found -> new Finding(Math.toIntExact(found.first()),
+        Objects.requireNonNull(last[0], "violation"), Math.toIntExact(bisection.plays()))).orElse(null);
+  }
+
+  /// Plays the turns that end before event `most`.
+  ///
+  /// @param last gets how the promise is broken, if it is
+  private Bisection.Played played(long most, @Nullable String[] last) {
+    List<RecordedEvent> events = recording.events();
+    int end = turnEnd(0);
     try (Subject subject = subjects.get()) {
-      for (RecordedEvent event : recording.events().subList(0, Math.toIntExact(events))) {
-        if (event.begins() && event.kind() != Kind.BEGAN) {
-          subject.take(event, fact -> {});
-          String violation = subject.violation();
-          if (violation != null) {
-            return violation;
-          }
-        }
+      String violation = null;
+      while (end < events.size() && turnEnd(end) <= most) {
+        subject.take(events.get(end), fact -> {});
+        violation = violation == null ? subject.violation() : violation;
+        end = turnEnd(end);
       }
-      return null;
+      last[0] = violation == null ? last[0] : violation;
+      return new Bisection.Played(end, end == events.size() ? end : turnEnd(end), violation == null);
     }
   }
 
-  /// Finds the first event after which the promise is broken.
-  ///
-  /// @return null if it is kept to the end
-  public @Nullable Finding find() {
-    plays = 0;
-    int from = 0; // kept after as many events
-    int to = recording.events().size(); // broken after as many
-    if (violationAfter(to) == null) {
-      return null;
+  /// Number after the last event of the turn that begins with event `first`.
+  private int turnEnd(int first) {
+    int end = first + 1;
+    while (end < recording.events().size() && !recording.events().get(end).begins()) {
+      end++;
     }
-    while (to - from > 1) {
-      int middle = (from + to) >>> 1;
-      if (violationAfter(middle) == null) {
-        from = middle;
-      } else {
-        to = middle;
-      }
-    }
-    String violation = violationAfter(to);
-    return violation == null ? null : new Finding(to - 1, violation, plays);
+    return end;
   }
 }

@@ -1,18 +1,14 @@
 package io.penstock.examples.incidents.script;
 
+import io.penstock.node.play.RunDigest;
 import io.penstock.node.text.Json;
-import io.penstock.recording.EventCodec;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.recording.RecordingFormatException;
 import io.penstock.storage.recording.RecordingFile;
 import io.penstock.storage.recording.RecordingReader;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -78,18 +74,8 @@ public record IncidentRecording(String incident, List<RecordedEvent> events) {
     return events.stream().filter(event -> event.begins() && event.kind() != Kind.BEGAN).toList();
   }
 
-  /// Digest of all events, in hexadecimal digits: that of `penstock replay`.
+  /// Digest of all events, in hexadecimal digits.
   public String sha256() {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      for (RecordedEvent event : events) {
-        ByteBuffer bytes = ByteBuffer.allocate(EventCodec.mostBytes(event));
-        EventCodec.write(event, bytes);
-        digest.update(bytes.flip());
-      }
-      return HexFormat.of().formatHex(digest.digest());
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("the JDK must have SHA-256", e);
-    }
+    return RunDigest.ofEvents(events);
   }
 }

@@ -46,7 +46,10 @@ final class RecordedSimulationTest {
 
     assertThat(run.violation()).isNull();
     assertThat(run.result()).isEqualTo(Simulation.run(scenario, Sabotage.NONE));
-    Player.Outcome played = new Player(run.events().iterator(), new PlayedTiers(), Payloads.ofKeys()).play();
+    Player.Outcome played;
+    try (Player player = new Player(run.events().iterator(), new PlayedTiers(), Payloads.ofKeys())) {
+      played = player.play();
+    }
     assertThat(played.difference()).as("%s", played.difference()).isNull();
     assertThat(played.events()).isEqualTo(run.events().size()).isGreaterThan(100);
     RecordingVerifier.of(run.events()).keepsAll().requestsAtMost("load decode0", Long.MAX_VALUE).verify();

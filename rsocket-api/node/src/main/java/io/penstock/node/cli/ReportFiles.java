@@ -43,6 +43,11 @@ public final class ReportFiles {
     return file.toString().endsWith(".html");
   }
 
+  /// Whether a report is wanted.
+  public boolean hasFiles() {
+    return !files.isEmpty();
+  }
+
   /// Whether a page is wanted.
   public boolean hasPages() {
     return !pages.isEmpty();

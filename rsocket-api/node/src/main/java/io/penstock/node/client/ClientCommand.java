@@ -3,6 +3,7 @@ package io.penstock.node.client;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
@@ -114,8 +115,16 @@ abstract class ClientCommand implements Callable<Integer> {
     security.requireFit(connect);
     NodeAddress to = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
     try (TierRecording recording = record.begin("")) {
-      return run(recording == null ? to : to.heardBy(RecordedConnections.of(to.listener(), recording.recorder())),
-          config);
+      try {
+        int code = run(recording == null
+            ? to
+            : to.heardBy(RecordedConnections.of(to.listener(), recording.recorder())), config);
+        RecordOptions.ended(recording, code == ExitCode.OK ? null : "the command ended with code " + code);
+        return code;
+      } catch (IOException | RuntimeException e) {
+        RecordOptions.ended(recording, "the command failed: " + e);
+        throw e;
+      }
     }
   }
 

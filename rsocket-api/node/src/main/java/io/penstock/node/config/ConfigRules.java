@@ -56,7 +56,7 @@ final class ConfigRules {
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
-    rules.rule(rules::oneRecording, RecordSettings.FOLDER, RecordSettings.LAST);
+    rules.rule(rules::oneRecording, RecordSettings.ALL.toArray(Setting<?>[]::new));
     rules.rule(() -> SecuritySettings.require(config, problems), SecuritySettings.ALL.toArray(Setting<?>[]::new));
     rules.rule(
         () -> SecuritySettings.lack(config).ifPresent(lack -> rules.thisHost(NodeSettings.LISTEN_HOST, lack)),
@@ -132,7 +132,20 @@ final class ConfigRules {
     if (config.get(RecordSettings.FOLDER).isPresent() && config.get(RecordSettings.LAST).isPresent()) {
       problems.add("%s must be none with %s, which has all (%s)".formatted(RecordSettings.LAST.key(),
           RecordSettings.FOLDER.key(), config.was(RecordSettings.LAST)));
+      return;
     }
+    RecordSettings.ignored(this::records).ifPresent(ignored -> problems.add("%s must be left out %s %s (%s)".formatted(
+        ignored.setting().key(), ignored.word(), ignored.other().key(), config.was(ignored.setting()))));
+  }
+
+  /// Whether the setting asks for something: one that states its default, as a printed configuration does, is not.
+  private boolean records(Setting<?> setting) {
+    if (setting.equals(RecordSettings.FOLDER)) {
+      return config.get(RecordSettings.FOLDER).isPresent();
+    } else if (setting.equals(RecordSettings.LAST)) {
+      return config.get(RecordSettings.LAST).isPresent();
+    }
+    return config.states(setting) && !config.get(setting).equals(setting.type().parse().apply(setting.initial()));
   }
 
   private void folder() {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /// Settings of what a node records: all that happens, or what happened last before something went wrong.
 public final class RecordSettings {
@@ -35,5 +36,31 @@ public final class RecordSettings {
 
   static final List<Setting<?>> ALL = List.of(FOLDER, PAYLOADS, BYTES, AGE, FULL, LAST, LAST_FOLDER);
 
+  /// Settings that say more about the recording of everything.
+  private static final List<Setting<?>> OF_FOLDER = List.of(PAYLOADS, BYTES, AGE, FULL);
+
+  /// A setting that would be ignored.
+  ///
+  /// @param word *with* or *without*
+  /// @param other setting that it does not go with, or goes with
+  public record Ignored(Setting<?> setting, String word, Setting<?> other) {}
+
   private RecordSettings() {}
+
+  /// The first given setting that would be ignored, as those that are given go.
+  public static Optional<Ignored> ignored(Predicate<Setting<?>> given) {
+    if (given.test(FOLDER) && given.test(LAST)) {
+      return Optional.of(new Ignored(LAST, "with", FOLDER));
+    }
+    if (!given.test(FOLDER)) {
+      for (Setting<?> setting : OF_FOLDER) {
+        if (given.test(setting)) {
+          return Optional.of(new Ignored(setting, "without", FOLDER));
+        }
+      }
+    }
+    return given.test(LAST_FOLDER) && !given.test(LAST)
+        ? Optional.of(new Ignored(LAST_FOLDER, "without", LAST))
+        : Optional.empty();
+  }
 }

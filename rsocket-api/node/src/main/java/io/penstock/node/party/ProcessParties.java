@@ -3,6 +3,7 @@ package io.penstock.node.party;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.text.Json;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
@@ -27,7 +28,7 @@ public final class ProcessParties implements Parties {
 
   private final FlowPlan plan;
   private final Path folder;
-  private final @Nullable Path recordings;
+  private final RecordOptions record;
   private final Scheduler timers;
   private final LoopResources loop = LoopResources.create("penstock-observer", 1, true);
   private final List<PartyProcess> processes = new ArrayList<>();
@@ -36,8 +37,8 @@ public final class ProcessParties implements Parties {
   private @Nullable RemoteParty prefill;
   private @Nullable PartyConnection observer;
 
-  private ProcessParties(FlowPlan plan, Path folder, Scheduler timers, @Nullable Path recordings) {
-    this.recordings = recordings;
+  private ProcessParties(FlowPlan plan, Path folder, Scheduler timers, RecordOptions record) {
+    this.record = record;
     this.plan = plan;
     this.folder = folder;
     this.timers = timers;
@@ -47,17 +48,18 @@ public final class ProcessParties implements Parties {
   ///
   /// @param serve arguments of `penstock serve` beyond those that `plan` says
   /// @param folder where their logs go
-  /// @param recordings folder in which each of them records into a folder of its name; null for none
+  /// @param record what each of them records, into a folder of its name
   public static Mono<ProcessParties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers,
-      @Nullable Path recordings) {
+      RecordOptions record) {
     return Mono.defer(() -> {
-      ProcessParties parties = new ProcessParties(plan, folder, timers, recordings);
+      ProcessParties parties = new ProcessParties(plan, folder, timers, record);
       return parties.start(serve).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
 
   private Mono<ProcessParties> start(List<String> serve) {
-    return begin("node", RoleArguments.node(plan, serve, recordings)).flatMap(PartyProcess::firstLine)
+    return begin("node", RoleArguments.node(plan, serve, record.arguments("node", true)))
+        .flatMap(PartyProcess::firstLine)
         .map(ProcessParties::port)
         .doOnNext(known -> port = known)
         .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))
@@ -73,7 +75,7 @@ public final class ProcessParties implements Parties {
   }
 
   private Mono<RemoteParty> party(String name, int port) {
-    return begin(name, RoleArguments.party(name, plan, port, recordings)).flatMap(process -> {
+    return begin(name, RoleArguments.party(name, plan, port, record.arguments(name, false))).flatMap(process -> {
       Sinks.Empty<Void> ready = Sinks.empty();
       ControlLine line = process.line();
       RemoteParty party = new RemoteParty(name, line);

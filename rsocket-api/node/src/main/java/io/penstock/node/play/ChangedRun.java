@@ -97,20 +97,22 @@ final class ChangedRun {
     Map<Integer, TierStat> stats = new TreeMap<>();
     Player.Outcome outcome;
     try (RecordingReader events = RecordingReader.open(recording)) {
-      Player[] player = new Player[1];
-      player[0] = new Player(events, new PlayedTiers(), events.payloads(), new Player.Follower() {
+      Player[] playing = new Player[1];
+      try (Player player = new Player(events, new PlayedTiers(), events.payloads(), new Player.Follower() {
         @Override
         public boolean plays(long first, long last, RecordedEvent begin) {
           if (begin.kind() != Kind.SHUT) {
             return true;
           }
-          stats.putAll(player[0].stats());
+          stats.putAll(playing[0].stats());
           return false;
         }
-      });
-      outcome = player[0].play();
-      if (!outcome.stopped()) {
-        stats.putAll(player[0].stats());
+      })) {
+        playing[0] = player;
+        outcome = player.play();
+        if (!outcome.stopped()) {
+          stats.putAll(player.stats());
+        }
       }
     }
     if (outcome.difference() != null) {
@@ -121,6 +123,6 @@ final class ChangedRun {
         stat -> stat.levels().forEach(level -> hits.merge(level.name(), level.hits(), Long::sum)));
     return new TierFigures(hits, stats.values().stream().mapToLong(TierStat::misses).sum(),
         stats.values().stream().mapToLong(TierStat::evicted).sum(), times.moved(), times.diskBytes(), times.slowest(),
-        0, 0);
+        times.unanswered(), times.refused());
   }
 }

@@ -1,8 +1,8 @@
 package io.penstock.node.play;
 
 import io.penstock.node.text.Plural;
-import io.penstock.recording.LinkCheck;
-import io.penstock.recording.LinkCheck.Pair;
+import io.penstock.recording.check.LinkCheck;
+import io.penstock.recording.check.LinkCheck.Pair;
 import io.penstock.storage.recording.RecordingReader;
 import java.nio.file.Path;
 import java.util.ArrayList;

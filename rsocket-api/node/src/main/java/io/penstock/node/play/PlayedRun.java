@@ -87,9 +87,10 @@ final class PlayedRun implements Player.Follower {
 
   PlayReport play() {
     Player.Outcome outcome;
-    try (RecordingReader events = RecordingReader.open(folder)) {
-      player = new Player(events, new PlayedTiers(), events.payloads(), this);
-      outcome = player.play();
+    try (RecordingReader events = RecordingReader.open(folder);
+        Player made = new Player(events, new PlayedTiers(), events.payloads(), this)) {
+      player = made;
+      outcome = made.play();
     }
     Difference difference = outcome.difference();
     FlowEvents chosen = flow;

@@ -40,6 +40,11 @@ final class RecordedTimes {
   private final Map<Long, Long> leasedAt = new HashMap<>();
   private final Map<Long, Long> lastElement = new HashMap<>();
   private final FlowFamily family = new FlowFamily();
+  /// Leases that are not closed.
+  private final Set<Long> openLeases = new HashSet<>();
+  /// Streams that have not ended, and the lease of each.
+  private final Map<Long, Long> openStreams = new HashMap<>();
+  private long refused;
   private long misses;
   private long missesPut;
   private long moved;
@@ -92,7 +97,16 @@ final class RecordedTimes {
         asked.put(event.flow(), event.keys());
         leases.add(event.flow());
         leasedAt.put(event.flow(), now);
+        openLeases.add(event.flow());
       }
+      case WINDOWS, SLICED_WINDOWS, SLICES, BLOCKS -> openStreams.put(event.flow(), family.eldest(event.flow()));
+      case ENDED, CANCEL -> openStreams.remove(event.flow());
+      case FAILED -> {
+        refused++;
+        openStreams.remove(event.flow());
+        openLeases.remove(event.flow());
+      }
+      case CLOSE -> openLeases.remove(event.flow());
       case LEASED -> {
         List<BlockKey> keys = asked.remove(event.flow());
         if (keys != null) {
@@ -200,6 +214,18 @@ final class RecordedTimes {
   /// Failed operations and damaged blocks.
   long storeTroubles() {
     return storeTroubles;
+  }
+
+  /// Leases that were not closed, or whose streams had not ended, at the end of the recording.
+  long unanswered() {
+    Set<Long> unanswered = new HashSet<>(openLeases);
+    openStreams.values().stream().filter(leases::contains).forEach(unanswered::add);
+    return unanswered.size();
+  }
+
+  /// Calls and streams that failed.
+  long refused() {
+    return refused;
   }
 
   long moved() {

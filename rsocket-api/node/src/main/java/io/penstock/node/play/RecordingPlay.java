@@ -7,6 +7,7 @@ import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.play.RunDigest.Sums;
+import io.penstock.node.text.Json;
 import io.penstock.node.text.Plural;
 import io.penstock.node.tiers.TierChange;
 import io.penstock.storage.recording.RecordingReader;
@@ -30,13 +31,18 @@ public final class RecordingPlay {
 
   private final Console console;
   private final boolean json;
+  private final List<String> lines = new ArrayList<>();
+
+  /// Several recordings whose calls were given to changed tiers.
+  record Changed(List<ChangeReport> recordings) {}
 
   /// Several recordings that were played.
   ///
   /// @param sha256 of the runs, in the order of the recordings
   /// @param equal whether each of them was equal, and each link
   /// @param links between them
-  record Whole(String sha256, boolean equal, PlayedLinks links, List<PlayReport> recordings) {}
+  /// @param recordings a [PlayReport] each; a [Repeated] each if they were played several times
+  record Whole(String sha256, boolean equal, PlayedLinks links, List<?> recordings) {}
 
   /// Several runs of a recording.
   ///
@@ -44,6 +50,14 @@ public final class RecordingPlay {
   /// @param runs the SHA-256 of each run
   /// @param last the report of the last run
   record Repeated(boolean equal, List<String> runs, PlayReport last) {}
+
+  /// Recordings that were played.
+  ///
+  /// @param exitCode of the command
+  /// @param isGood whether all that happened happened again
+  /// @param json the report
+  /// @param lines the report for people
+  public record Played(int exitCode, boolean isGood, String json, List<Path> recordings, List<String> lines) {}
 
   private RecordingPlay(Console console, boolean json) {
     this.console = console;
@@ -67,8 +81,7 @@ public final class RecordingPlay {
   /// Plays the recordings of `places`.
   ///
   /// @param speed 0 for virtual time, 1 for the recorded time
-  /// @return the exit code of the command
-  public static int play(List<Path> places, PlayFlags flags, double speed, Console console, boolean json) {
+  public static Played play(List<Path> places, PlayFlags flags, double speed, Console console, boolean json) {
     PlayPlan plan = flags.plan(speed);
     TierChange change = flags.change();
     List<Path> all = new ArrayList<>();
@@ -83,9 +96,11 @@ public final class RecordingPlay {
     return change == null ? play.play(all, plan) : play.change(all, change);
   }
 
-  private int play(List<Path> recordings, PlayPlan plan) {
+  private Played play(List<Path> recordings, PlayPlan plan) {
     boolean equal = true;
+    Object document;
     List<PlayReport> reports = new ArrayList<>();
+    List<Object> documents = new ArrayList<>();
     for (Path recording : recordings) {
       List<String> runs = new ArrayList<>();
       PlayReport report = null;
@@ -95,33 +110,44 @@ public final class RecordingPlay {
         equal &= report.isEqual() && runs.getFirst().equals(runs.getLast());
       }
       reports.add(requireNonNull(report));
-      if (plan.times() > 1 && json) {
-        console.json(new Repeated(report.isEqual() && Set.copyOf(runs).size() == 1, runs, report));
-      } else if (!json) {
-        show(report, runs);
-      }
+      documents.add(plan.times() == 1
+          ? report
+          : new Repeated(report.isEqual() && Set.copyOf(runs).size() == 1, runs, report));
+      show(report, runs);
     }
     if (recordings.size() == 1) {
-      if (json && plan.times() == 1) {
-        console.json(reports.getFirst());
-      }
+      document = documents.getFirst();
     } else {
       PlayedLinks links = PlayedLinks.of(recordings);
       equal &= links.isEqual();
-      Whole whole = new Whole(RunDigest.of(reports.stream().map(report -> report.played().sha256()).toList()), equal,
-          links, reports);
-      if (json) {
-        console.json(whole);
-      } else {
-        if (links.links() > 0) {
-          links.differences().forEach(console::print);
-          console.print(links.text());
-        }
-        console.print("%s: %s; SHA-256 %s".formatted(Plural.of(reports.size(), "recording"),
-            equal ? "all equal to what was recorded" : "DIFFERENT", whole.sha256()));
+      Whole whole =
+          new Whole(RunDigest.ofRuns(reports.stream().map(report -> report.played().sha256()).toList()), equal,
+              links, documents);
+      document = whole;
+      if (links.links() > 0) {
+        links.differences().forEach(this::print);
+        print(links.text());
       }
+      print("%s: %s; SHA-256 %s".formatted(Plural.of(reports.size(), "recording"),
+          equal ? "all equal to what was recorded" : "DIFFERENT", whole.sha256()));
     }
-    return equal ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    return played(recordings, document, equal);
+  }
+
+  private Played played(List<Path> recordings, Object document, boolean isGood) {
+    if (json) {
+      console.json(document);
+    }
+    return new Played(isGood ? ExitCode.OK : ExitCode.FOUND_FAILURE, isGood, Json.of(document) + "\n",
+        recordings, List.copyOf(lines));
+  }
+
+  /// Notes a line for the report, and prints it unless the result is JSON.
+  private void print(String line) {
+    lines.add(line);
+    if (!json) {
+      console.print(line);
+    }
   }
 
   private PlayReport run(Path recording, PlayPlan plan) {
@@ -164,41 +190,41 @@ public final class RecordingPlay {
   }
 
   private void show(PlayReport report, List<String> runs) {
-    console.print("recording %s: %,d turns, %,d events, %,d flows played".formatted(report.recording(), report.turns(),
+    print("recording %s: %,d turns, %,d events, %,d flows played".formatted(report.recording(), report.turns(),
         report.events(), report.flows()));
-    console.print(report.payloads()
+    print(report.payloads()
         ? "bytes of blocks are compared, too"
         : "bytes of blocks were not recorded: they are made from the keys");
     if (report.gap()) {
-      console.print("events are missing from there on: they were left out, lost or damaged");
+      print("events are missing from there on: they were left out, lost or damaged");
     }
     PlayReport.Stop stop = report.stop();
     if (stop != null) {
-      console.print("stopped before event %d, %s after the first: %s".formatted(stop.event(),
+      print("stopped before event %d, %s after the first: %s".formatted(stop.event(),
           PlayText.seconds(stop.nanos()), stop.begin().line()));
     }
     PlayReport.Flow flow = report.flow();
     if (flow != null) {
-      flow.events().forEach(event -> console.print("  %d  %s".formatted(event.number(), event.line())));
-      console.print("flow %s: %s; SHA-256 of its events %s".formatted(flow.name(),
+      flow.events().forEach(event -> print("  %d  %s".formatted(event.number(), event.line())));
+      print("flow %s: %s; SHA-256 of its events %s".formatted(flow.name(),
           flow.isEqual() ? "equal to what was recorded" : "DIFFERENT", flow.recorded()));
     }
-    report.state().forEach(state -> console.print(TierWatch.text(state)));
-    report.broken().forEach(broken -> console.print("BROKEN: rule %s%s: %s".formatted(broken.rule(),
+    report.state().forEach(state -> print(TierWatch.text(state)));
+    report.broken().forEach(broken -> print("BROKEN: rule %s%s: %s".formatted(broken.rule(),
         broken.event() == null ? "" : " at event " + broken.event(), broken.what())));
     DifferenceView difference = report.difference();
     if (difference != null) {
-      difference.lines().forEach(console::print);
+      difference.lines().forEach(this::print);
       sums("recorded", report.recorded());
       sums("played", report.played());
     } else {
-      console.print((report.recorded().equals(report.played()) ? "equal to what was recorded" : "DIFFERENT")
+      print((report.recorded().equals(report.played()) ? "equal to what was recorded" : "DIFFERENT")
           + "; SHA-256 " + report.played().sha256());
       sums(null, report.played());
     }
     if (runs.size() > 1) {
       int kinds = new TreeSet<>(runs).size();
-      console.print(kinds == 1
+      print(kinds == 1
           ? "%,d runs: SHA-256 equal in all of them".formatted(runs.size())
           : "DIFFERENT: %,d runs had %,d SHA-256s".formatted(runs.size(), kinds));
     }
@@ -206,21 +232,19 @@ public final class RecordingPlay {
 
   private void sums(@Nullable String whose, Sums sums) {
     String before = whose == null ? "  " : "  %-9s".formatted(whose);
-    console.print(before + "outputs   " + sums.outputs());
-    console.print(before + "flows     " + sums.flows());
-    console.print(before + "decisions " + sums.decisions());
+    print(before + "outputs   " + sums.outputs());
+    print(before + "flows     " + sums.flows());
+    print(before + "decisions " + sums.decisions());
   }
 
-  private int change(List<Path> recordings, TierChange change) {
+  private Played change(List<Path> recordings, TierChange change) {
+    List<ChangeReport> reports = new ArrayList<>();
     for (Path recording : recordings) {
       ChangeReport report = ChangedRun.compare(recording, change);
-      if (json) {
-        console.json(report);
-      } else {
-        console.print(report.text());
-      }
+      reports.add(report);
+      print(report.text());
     }
-    return ExitCode.OK;
+    return played(recordings, reports.size() == 1 ? reports.getFirst() : new Changed(reports), true);
   }
 
   /// The clock of the process.

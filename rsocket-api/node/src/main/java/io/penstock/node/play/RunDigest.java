@@ -33,16 +33,20 @@ import java.security.NoSuchAlgorithmException;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/// SHA-256 of a run in three parts: what each flow was given, what happened in each flow, and what the tiers decided.
-/// Keeps 32 bytes for each flow and part. The order of events of unlike flows does not count, and times do not.
+/// The digests of recordings and of runs. `penstock replay` prints the one of the run, see [#of(Iterator)].
 ///
-/// Each part is a chain: the digest so far and the bytes of the next event make the next digest. The chains of all
-/// flows, in the order of the flows' numbers, make one digest.
-final class RunDigest {
+/// The digest of a run is SHA-256 in three parts: what each flow was given, what happened in each flow, and what the
+/// tiers decided. It keeps 32 bytes for each flow and part. The order of events of unlike flows does not count, and
+/// times do not. Each part is a chain: the digest so far and the bytes of the next event make the next digest. The
+/// chains of all flows, in the order of the flows' numbers, make one digest.
+///
+/// A recording that no tier made has no such parts, see [#ofEvents].
+public final class RunDigest {
   private static final Set<Kind> OUTPUTS = EnumSet.of(LEASED, WINDOW, SLICE, BLOCK_LIST, RESERVED, RECEIPTS, PRESENCE,
       OUTCOMES, READ_LEASE, ANSWER, ENDED, FAILED, FLOW_NEXT, FLOW_COMPLETE, FLOW_ERROR);
   private static final Set<Kind> DECISIONS =
@@ -59,6 +63,25 @@ final class RunDigest {
 
   /// The parts, and the digest over them, in hexadecimal.
   record Sums(String sha256, String outputs, String flows, String decisions) {}
+
+  RunDigest() {}
+
+  /// The digest of a run of tiers with these events, in hexadecimal: that of `penstock replay`.
+  public static String of(Iterator<RecordedEvent> events) {
+    RunDigest digest = new RunDigest();
+    events.forEachRemaining(digest::add);
+    return digest.sums().sha256();
+  }
+
+  /// The digest of all events with their times, in their order, in hexadecimal.
+  public static String ofEvents(Iterable<RecordedEvent> events) {
+    RunDigest digest = new RunDigest();
+    for (RecordedEvent event : events) {
+      digest.write(event);
+      digest.sha.update(digest.bytes);
+    }
+    return HexFormat.of().formatHex(digest.sha.digest());
+  }
 
   private static MessageDigest sha256() {
     try {
@@ -86,15 +109,20 @@ final class RunDigest {
   }
 
   private void encode(RecordedEvent event) {
+    write(event);
+    if (event.begins()) {
+      bytes.putLong(TIME_AT, 0);
+    }
+  }
+
+  /// Fills [#bytes] with the event.
+  private void write(RecordedEvent event) {
     int most = EventCodec.mostBytes(event);
     if (bytes.capacity() < most) {
       bytes = ByteBuffer.allocate(2 * most);
     }
     bytes.clear();
     EventCodec.write(event, bytes);
-    if (event.begins()) {
-      bytes.putLong(TIME_AT, 0);
-    }
     bytes.flip();
   }
 
@@ -134,7 +162,7 @@ final class RunDigest {
   }
 
   /// SHA-256 of several runs, in their order.
-  static String of(Iterable<String> runs) {
+  static String ofRuns(Iterable<String> runs) {
     MessageDigest all = sha256();
     runs.forEach(run -> all.update(HexFormat.of().parseHex(run)));
     return HexFormat.of().formatHex(all.digest());

@@ -2,6 +2,7 @@ package io.penstock.node.recording;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.play.Salt;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.tiers.PlayedTiers;
 import io.penstock.recording.Difference;
@@ -64,7 +65,10 @@ final class AnonymiseCommand implements Callable<Integer> {
 
   private Report played(CopiedRecording copied) {
     return Recordings.read(out, reader -> {
-      Difference difference = new Player(reader, new PlayedTiers(), reader.payloads()).play().difference();
+      Difference difference;
+      try (Player player = new Player(reader, new PlayedTiers(), reader.payloads())) {
+        difference = player.play().difference();
+      }
       return new Report(copied.file(), copied.events(), copied.bytes(), difference == null,
           difference == null ? null : difference.toString());
     });

@@ -6,6 +6,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
+import io.penstock.node.play.Salt;
 import io.penstock.node.text.Json;
 import io.penstock.pool.session.SessionId;
 import io.penstock.pool.session.SessionUse;

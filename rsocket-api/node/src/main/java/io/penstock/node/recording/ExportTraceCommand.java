@@ -62,11 +62,11 @@ final class ExportTraceCommand implements Callable<Integer> {
     };
     Recordings.requireNew(out);
     Recordings.requireBeginning(recording.place());
-    RecordedRequests requests = new RecordedRequests(tier, Conversation.BLOCK_TOKENS);
+    LeaseRequests requests = new LeaseRequests(tier, Conversation.BLOCK_TOKENS);
     requireRequests();
     try (TraceWriter writer = TraceWriter.create(out)) {
       Recordings.forEach(recording.place(), console, "export-trace", (number, event) -> {
-        RecordedRequests.Request request = requests.of(event);
+        LeaseRequests.Request request = requests.of(event);
         if (request != null) {
           writer.write(request.request(), hasSessions ? "session-" + request.session() : null);
         }
@@ -85,7 +85,7 @@ final class ExportTraceCommand implements Callable<Integer> {
   /// @throws DataException if the tier has no request: a trace without one is none
   private void requireRequests() {
     boolean has = Recordings.read(recording.place(), reader -> {
-      RecordedRequests requests = new RecordedRequests(tier, Conversation.BLOCK_TOKENS);
+      LeaseRequests requests = new LeaseRequests(tier, Conversation.BLOCK_TOKENS);
       while (reader.hasNext()) {
         if (requests.of(reader.next()) != null) {
           return true;

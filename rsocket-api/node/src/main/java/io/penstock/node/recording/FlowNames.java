@@ -6,6 +6,7 @@ import io.penstock.recording.RecordedEvent;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// Names flows by what they are, not by their numbers, so that two recordings can be compared: the call with its keys,
@@ -71,7 +72,7 @@ final class FlowNames {
       blank(numbers, 1, 1, 2);
     }
     return new RecordedEvent(event.kind(), event.begins(), 0, event.tier(), 0, numbers, event.keys(), event.text())
-        .toString() + event.keys().hashCode();
+        .toString() + event.keys().stream().map(key -> key.hash().toString()).collect(Collectors.joining(" "));
   }
 
   private static void blank(long[] numbers, int first, int step) {

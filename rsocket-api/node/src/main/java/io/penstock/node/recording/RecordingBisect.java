@@ -1,10 +1,10 @@
 package io.penstock.node.recording;
 
-import io.penstock.recording.Bisection;
 import io.penstock.recording.Difference;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.check.Bisection;
 import io.penstock.recording.check.Rule;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -38,7 +38,10 @@ final class RecordingBisect {
   /// Where the played tiers first differ from the recording.
   Optional<Found> equal() {
     return Recordings.read(place, reader -> {
-      Player.Outcome outcome = new Player(reader, world, reader.payloads()).play();
+      Player.Outcome outcome;
+      try (Player player = new Player(reader, world, reader.payloads())) {
+        outcome = player.play();
+      }
       played.accept(outcome.events());
       Difference difference = outcome.difference();
       return difference == null

@@ -4,7 +4,12 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.play.EventView;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.DigestException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -55,8 +60,8 @@ record RecordingDifference(String a, String b, long decisions, @Nullable Place d
   /// Compares two recordings.
   static RecordingDifference of(Path a, Path b, Console console) {
     Decisions decided = decisions(a, b);
-    Map<String, Sum> flowsA = sums(a, console);
-    Map<String, Sum> flowsB = sums(b, console);
+    Map<String, ByteBuffer> flowsA = sums(a, console);
+    Map<String, ByteBuffer> flowsB = sums(b, console);
     List<String> onlyA = flowsA.keySet().stream().filter(name -> !flowsB.containsKey(name)).toList();
     List<String> onlyB = flowsB.keySet().stream().filter(name -> !flowsA.containsKey(name)).toList();
     List<String> differing = flowsA.entrySet().stream()
@@ -122,24 +127,49 @@ record RecordingDifference(String a, String b, long decisions, @Nullable Place d
     }
   }
 
-  /// Number of events of a flow, and two hashes of them.
-  private record Sum(long events, long hash, int code) {
-    Sum with(String signature) {
-      return new Sum(events + 1, (hash ^ signature.hashCode()) * 0x9E3779B97F4A7C15L + signature.length(),
-          31 * code + signature.hashCode());
+  /// SHA-256 of the events of each flow, as a chain: the digest so far and the next event make the next digest.
+  private static final class FlowSums {
+    private static final int BYTES = 32;
+
+    private final Map<String, byte[]> sums = new LinkedHashMap<>();
+    private final MessageDigest sha;
+
+    FlowSums() {
+      try {
+        sha = MessageDigest.getInstance("SHA-256");
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException(e); // every JDK has it
+      }
+    }
+
+    void add(String flow, String signature) {
+      byte[] sum = sums.computeIfAbsent(flow, each -> new byte[BYTES]);
+      sha.update(sum);
+      sha.update(signature.getBytes(StandardCharsets.UTF_8));
+      try {
+        sha.digest(sum, 0, BYTES);
+      } catch (DigestException e) {
+        throw new IllegalStateException(e); // there is room
+      }
+    }
+
+    Map<String, ByteBuffer> sums() {
+      Map<String, ByteBuffer> all = new LinkedHashMap<>();
+      sums.forEach((flow, sum) -> all.put(flow, ByteBuffer.wrap(sum)));
+      return all;
     }
   }
 
-  private static Map<String, Sum> sums(Path place, Console console) {
-    Map<String, Sum> sums = new LinkedHashMap<>();
+  private static Map<String, ByteBuffer> sums(Path place, Console console) {
+    FlowSums sums = new FlowSums();
     FlowNames names = new FlowNames();
     Recordings.forEach(place, console, "compare", (number, event) -> {
       String name = names.of(event);
       if (name != null) {
-        sums.put(name, sums.getOrDefault(name, new Sum(0, 0, 0)).with(FlowNames.signature(event)));
+        sums.add(name, FlowNames.signature(event));
       }
     });
-    return sums;
+    return sums.sums();
   }
 
   /// The first difference of the flows `differing`, in the order of the first recording.

@@ -4,11 +4,11 @@ import io.penstock.node.cli.DataException;
 import io.penstock.node.play.EventView;
 import io.penstock.node.play.TierWatch;
 import io.penstock.node.play.TurnTime;
-import io.penstock.recording.Bisection;
 import io.penstock.recording.Difference;
 import io.penstock.recording.Player;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.check.Bisection;
 import io.penstock.storage.recording.RecordingReader;
 import io.penstock.tier.TierStat;
 import java.nio.file.Path;
@@ -70,11 +70,12 @@ final class RecordingProbe implements Bisection.Probe {
     }
 
     Playing play(RecordingReader reader) {
-      Player made = new Player(reader, world, reader.payloads(), this);
-      player = made;
-      difference = made.play().difference();
-      if (!stopped) {
-        stats = made.stats();
+      try (Player made = new Player(reader, world, reader.payloads(), this)) {
+        player = made;
+        difference = made.play().difference();
+        if (!stopped) {
+          stats = made.stats();
+        }
       }
       return this;
     }

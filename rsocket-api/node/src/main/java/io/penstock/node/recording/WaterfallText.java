@@ -122,6 +122,13 @@ final class WaterfallText {
 
   /// A page with the picture and its figures. It loads nothing and runs no script.
   static String html(Waterfall waterfall) {
+    return page(title(waterfall), "<h1>One request</h1>\n" + section(waterfall, 2));
+  }
+
+  /// The picture of a request and its figures.
+  ///
+  /// @param level of its headings
+  static String section(Waterfall waterfall, int level) {
     StringBuilder rows = new StringBuilder();
     for (Map.Entry<Cause, Long> wait : waterfall.waits().entrySet()) {
       rows.append("<tr><td>%s</td><td>%s ms</td><td>%.1f %%</td></tr>%n".formatted(
@@ -132,7 +139,22 @@ final class WaterfallText {
       bars.append("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>%n".formatted(Escape.html(bar.name()),
           millis(bar.start()), millis(bar.end() - bar.start()), Escape.html(bar.note())));
     }
-    String title = Escape.html(title(waterfall));
+    return """
+        <p>%1$s</p>
+        %2$s<h%5$d>What it waited for</h%5$d>
+        <table><tbody>
+        %3$s</tbody></table>
+        <h%5$d>What happened</h%5$d>
+        <table><thead><tr><th>what</th><th>from, ms</th><th>for, ms</th><th></th></tr></thead><tbody>
+        %4$s</tbody></table>
+        """.formatted(Escape.html(title(waterfall)), svg(waterfall), rows, bars, level);
+  }
+
+  /// A page that loads nothing and runs no script.
+  ///
+  /// @param title any text; it is escaped
+  /// @param body HTML
+  static String page(String title, String body) {
     return """
         <!doctype html>
         <html lang="en">
@@ -147,17 +169,9 @@ final class WaterfallText {
         </style>
         </head>
         <body>
-        <h1>One request</h1>
-        <p>%s</p>
-        %s<h2>What it waited for</h2>
-        <table><tbody>
-        %s</tbody></table>
-        <h2>What happened</h2>
-        <table><thead><tr><th>what</th><th>from, ms</th><th>for, ms</th><th></th></tr></thead><tbody>
-        %s</tbody></table>
-        </body>
+        %s</body>
         </html>
         """
-        .formatted(title, title, svg(waterfall), rows, bars);
+        .formatted(Escape.html(title), body);
   }
 }

@@ -12,7 +12,9 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.link.NodeAddress;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.PrefillOption;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.option.SizeOption;
+import io.penstock.node.option.TierRecordOptions;
 import io.penstock.node.option.TraceLayout;
 import io.penstock.node.party.ConnectedParties;
 import io.penstock.node.party.FlowPlan;
@@ -24,6 +26,7 @@ import io.penstock.node.party.ReplayPace;
 import io.penstock.node.party.TraceKeys;
 import io.penstock.node.play.PlayFlags;
 import io.penstock.node.play.RecordingPlay;
+import io.penstock.node.recording.RecordingPage;
 import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.replay.report.ReplayOutput;
 import io.penstock.node.replay.report.ReplayReport;
@@ -100,6 +103,7 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay conversation_trace.jsonl --report report.html",
       "  penstock replay --limit 300 --record incident",
       "  penstock replay incident",
+      "  penstock replay incident --report incident.html",
       "  penstock replay incident --break-at 4711",
       "  penstock replay incident --flow lease --until 2.5s",
       "  penstock replay incident --with-change \"policy=arc,dram=300 blocks\"",
@@ -111,7 +115,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private static final int MOST_LOOPS = 1024;
   /// Options that a recording can be played with.
   private static final Set<String> OF_RECORDINGS =
-      Set.of("--json", "--speed", "--until", "--flow", "--break-at", "--repeat", "--with-change");
+      Set.of("--json", "--speed", "--until", "--flow", "--break-at", "--repeat", "--with-change", "--report");
 
   private final Console console;
 
@@ -180,10 +184,12 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin
   private final ReportFiles reports = new ReportFiles();
 
-  @Option(names = "--record", paramLabel = "FOLDER",
-      description = "Record what happens in the node, to be played by `penstock replay FOLDER`; not with --connect."
-          + " With --processes, each of them records into a folder of its name there. " + Folders.MADE)
-  private @Nullable Path record;
+  /// The recording can be played by `penstock replay FOLDER`. With `--processes`, each of them records into a folder of
+  /// its name.
+  @Mixin
+  private final TierRecordOptions record = new TierRecordOptions();
+
+  private @Nullable TierRecording recording;
 
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
   private boolean json;
@@ -198,23 +204,14 @@ public final class ReplayCommand implements Callable<Integer> {
 
   /// Plays recordings of other kinds than of tiers, which have no options.
   ///
-  /// @return the exit code; empty if the first is a recording of tiers
+  /// @return the exit code; empty if they are recordings of tiers
   private OptionalInt playOthers(List<Path> recordings) {
-    int worst = ExitCode.OK;
-    for (int i = 0; i < recordings.size(); i++) {
-      OptionalInt code = RecordingPlayer.playOther(recordings.get(i), console, json);
-      if (code.isEmpty()) {
-        if (i > 0) {
-          throw new IllegalArgumentException("recordings must be of one kind (was %s, and %s)".formatted(
-              recordings.getFirst(), recordings.get(i)));
-        }
-        return code;
-      }
+    if (!recordings.isEmpty() && RecordingPlayer.of(recordings.getFirst()) != null) {
       play.requireNone();
       Flag.requireLeftOut("--speed", speed == 0 ? null : speed, "with a recording of this kind");
-      worst = Math.max(worst, code.getAsInt());
+      Flag.requireLeftOut("--report", reports.hasFiles() ? "set" : null, "with a recording of this kind");
     }
-    return recordings.isEmpty() ? OptionalInt.empty() : OptionalInt.of(worst);
+    return RecordingPlayer.playOthers(recordings, console, json);
   }
 
   @Override
@@ -227,10 +224,15 @@ public final class ReplayCommand implements Callable<Integer> {
       List<Path> all = Stream.concat(Stream.of(recording), more.stream())
           .flatMap(place -> RecordingPlay.recordings(place).stream()).toList();
       OptionalInt others = playOthers(all);
-      return others.isPresent()
-          ? others.getAsInt()
-          : RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(), play, speed, console,
-              json);
+      if (others.isPresent()) {
+        return others.getAsInt();
+      }
+      reports.require();
+      RecordingPlay.Played played = RecordingPlay.play(Stream.concat(Stream.of(recording), more.stream()).toList(),
+          play, speed, console, json);
+      reports.write(console, played.json(),
+          () -> RecordingPage.of(played.recordings(), played.isGood(), played.lines(), console));
+      return played.exitCode();
     }
     play.requireNone();
     TierFlags.requireLeftOut("RECORDING", more.isEmpty() ? null : more.getFirst(), "beside a trace");
@@ -264,7 +266,7 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     concurrency = 1;
     TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with a model of several KV groups");
-    TierFlags.requireLeftOut("--record", record, "with a model of several KV groups");
+    requireNoRecording("with a model of several KV groups");
     TierFlags.requireLeftOut("--loops", loops, "with a model of several KV groups");
     List<NodeConfig> groups = layout.groups(size.blockTokens());
     FlowPlan plan = Flag.named(() -> FlowPlan.of(Payload.ofGroup(groups.getFirst().space(), scale), budget, 1));
@@ -315,7 +317,10 @@ public final class ReplayCommand implements Callable<Integer> {
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
         Mono<ReplayReport> watched =
             timeline == null ? report : new Sampler(timeline, tally, driver, System::nanoTime).during(parties, report);
-        return watched.doFinally(end -> watch.dispose());
+        return watched
+            .doOnNext(ended -> RecordOptions.ended(recording, ended.isClean() ? null : "the replay was not clean"))
+            .doOnError(failure -> RecordOptions.ended(recording, "the replay failed: " + failure))
+            .doFinally(end -> watch.dispose());
       }, Parties::close);
       ReplayReport ended = Objects.requireNonNull(run.block(), "a replay ends with a report");
       view.end(tally.sums(), ended.gigabytesPerSecond() * 1e9);
@@ -344,7 +349,7 @@ public final class ReplayCommand implements Callable<Integer> {
       }
       return ProcessParties.open(plan, node, logs.open(), driver, record).map(parties -> parties);
     }
-    TierRecording recording = record == null ? null : TierRecording.begin(record);
+    recording = record.begin("");
     return LoopbackParties
         .open(plan, kept, keys(plan, false), driver, System::nanoTime, recording, loops == null ? 1 : loops)
         .map(parties -> parties);
@@ -387,18 +392,24 @@ public final class ReplayCommand implements Callable<Integer> {
           "without --connect, for a new node has no blocks from before");
     }
     if (connect != null) {
-      TierFlags.requireLeftOut("--record", record, "with --connect, for only a node that starts here is recorded");
+      requireNoRecording("with --connect, for only a node that starts here is recorded");
       TierFlags.requireLeftOut("--loops", loops, "with --connect, for only a node that starts here has them");
     } else if (loops != null && (loops < 1 || loops > MOST_LOOPS)) {
       throw new IllegalArgumentException("--loops must be in [1, %d] (was %d)".formatted(MOST_LOOPS, loops));
     }
-    if (processes && record != null) {
-      Folders.requireEmpty("--record", record);
+    record.require();
+    Path folder = record.folder();
+    if (processes && folder != null) {
+      Folders.requireEmpty("--record", folder);
     }
     trace.requireTogether();
     if (!processes) {
       TierFlags.requireLeftOut("--dir", dir, "without --processes, for only processes log there");
     }
+  }
+
+  private void requireNoRecording(String when) {
+    record.first().ifPresent(option -> TierFlags.requireLeftOut(option, "set", when));
   }
 
   private List<Row> circumstances() {

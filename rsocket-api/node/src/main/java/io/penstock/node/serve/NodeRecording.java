@@ -5,15 +5,12 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.RecordSettings;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.text.Json;
+import io.penstock.node.tiers.RecordingStart;
 import io.penstock.node.tiers.TierRecording;
-import io.penstock.storage.recording.FlightRecorder;
-import io.penstock.storage.recording.RecordingWriter;
 import io.penstock.wire.report.RecordedConnections;
 import io.penstock.wire.transport.ConnectionListener;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,23 +24,12 @@ final class NodeRecording {
 
   /// @return null if the node records nothing
   static @Nullable TierRecording begin(NodeConfig config) {
-    Optional<Path> all = config.get(RecordSettings.FOLDER);
-    if (all.isPresent()) {
-      RecordingWriter.Options options = RecordingWriter.Options.defaults()
-          .withMostBytes(config.get(RecordSettings.BYTES)).withPayloads(config.get(RecordSettings.PAYLOADS))
-          .withMostAge(config.get(RecordSettings.AGE).orElse(RecordingWriter.Options.ANY_AGE))
-          .withWhenFull(config.get(RecordSettings.FULL));
-      try {
-        return TierRecording.begin(all.get(), options, words(config));
-      } catch (IllegalArgumentException e) { // another start has recorded there
-        throw new IllegalArgumentException(
-            "record must be an empty or new folder, one for each start (%s)".formatted(e.getMessage()), e);
-      }
+    try {
+      return RecordingStart.begin(config::get, words(config));
+    } catch (IllegalArgumentException e) { // another start has recorded there
+      throw new IllegalArgumentException(
+          "record must be an empty or new folder, one for each start (%s)".formatted(e.getMessage()), e);
     }
-    return config.get(RecordSettings.LAST)
-        .map(age -> TierRecording.last(config.get(RecordSettings.LAST_FOLDER),
-            FlightRecorder.Options.defaults().withMostAge(age), words(config)))
-        .orElse(null);
   }
 
   /// Settings that were given. None has a secret: passwords and tokens are in files, and salts are settings of spaces.
@@ -80,15 +66,9 @@ final class NodeRecording {
   }
 
   /// Lets SIGUSR2 write what happened last.
-  static void onSignal(@Nullable TierRecording recording) {
-    if (recording == null || !recording.isLast()) {
-      return;
-    }
-    try {
-      ProcessSignal.on("USR2", () -> recording.save("SIGUSR2"));
-    } catch (ReflectiveOperationException | IllegalArgumentException e) {
-      LOG.warn("record.last is written when something goes wrong alone: this platform has no SIGUSR2 for it ({})",
-          e.toString());
+  static void saveOnSignal(@Nullable TierRecording recording) {
+    if (recording != null) {
+      recording.saveOnSignal();
     }
   }
 }

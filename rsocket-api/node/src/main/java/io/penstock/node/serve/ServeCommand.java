@@ -129,7 +129,7 @@ public final class ServeCommand implements Callable<Integer> {
     Node node = start(settings);
     Ready ready = Ready.of(node, settings);
     try {
-      NodeRecording.onSignal(node.recording());
+      NodeRecording.saveOnSignal(node.recording());
       announce(ready);
       node.refusal().subscribe(stop::ask);
       stop.await();

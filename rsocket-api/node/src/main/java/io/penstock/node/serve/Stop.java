@@ -1,5 +1,6 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.cli.ProcessSignal;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;

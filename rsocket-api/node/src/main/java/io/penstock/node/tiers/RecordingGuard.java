@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /// Stands before a recording: names spaces of tenants by stand-ins, since the id of such a space is as secret as its
 /// salt, and tells of events after which an operator wants to see what came before.
@@ -103,7 +104,7 @@ final class RecordingGuard implements Script {
   }
 
   @Override
-  public void whenRoom(Runnable work) {
-    script.whenRoom(work);
+  public Disposable whenRoom(Runnable work) {
+    return script.whenRoom(work);
   }
 }

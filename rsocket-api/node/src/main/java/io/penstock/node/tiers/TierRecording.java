@@ -6,6 +6,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.disagg.recording.RecordedRequests;
 import io.penstock.disagg.request.RequestInputs;
 import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.ProcessSignal;
 import io.penstock.node.text.Json;
 import io.penstock.recording.RecordedMachine;
 import io.penstock.recording.RecordedTier;
@@ -122,9 +123,15 @@ public final class TierRecording implements AutoCloseable {
   }
 
   static void requireRecordable(TierPlan plan) {
-    if (!plan.space().tenantSalt().isEmpty() || plan.room() != null) {
+    if (!plan.space().tenantSalt().isEmpty()) {
       throw new IllegalArgumentException(
-          "record needs a node of one space without a salt (was of several, or with a salt)");
+          "salt of tier %s must be left out for a recording, which must hold no secret (was given)".formatted(
+              plan.name()));
+    }
+    if (plan.room() != null) {
+      throw new IllegalArgumentException(
+          "tier %s must be the only one of its memory for a recording (was one of several spaces)".formatted(
+              plan.name()));
     }
   }
 
@@ -138,6 +145,26 @@ public final class TierRecording implements AutoCloseable {
     return flight != null;
   }
 
+  /// Lets SIGUSR2 write what happened last; does nothing if this records everything.
+  public void saveOnSignal() {
+    if (!isLast()) {
+      return;
+    }
+    try {
+      ProcessSignal.on("USR2", () -> {
+        if (JvmEvents.sendSignals()) {
+          LOG.warn("SIGUSR2 was ignored: JFR stops threads with this signal to sample them; start the JVM with"
+              + " {}=50 in its environment", JvmEvents.SIGNAL);
+        } else {
+          save("SIGUSR2");
+        }
+      });
+    } catch (ReflectiveOperationException | IllegalArgumentException e) {
+      LOG.warn("what happened last is written when something goes wrong alone: this platform has no SIGUSR2 for it"
+          + " ({})", e.toString());
+    }
+  }
+
   /// Writes what happened last, and says where; does nothing while another thread does, or if this records everything.
   ///
   /// @param reason named in the recording
@@ -147,7 +174,12 @@ public final class TierRecording implements AutoCloseable {
       return;
     }
     try {
-      LOG.warn("what happened last was recorded in {}: {}", kept(last.save(reason)), reason);
+      Path saved = last.save(reason);
+      Path events = JvmEvents.dumpBeside(saved);
+      LOG.warn("what happened last was recorded in {}: {}", kept(saved), reason);
+      if (events != null) {
+        LOG.warn("events of the JVM, for JDK Mission Control, are in {}", events);
+      }
     } catch (IOException | RuntimeException e) {
       LOG.warn("what happened last could not be recorded: {}", e.toString());
     } finally {
@@ -159,10 +191,13 @@ public final class TierRecording implements AutoCloseable {
   private static Path kept(Path saved) throws IOException {
     List<Path> all;
     try (Stream<Path> inside = Files.list(requireNonNull(saved.getParent()))) {
-      all = inside.filter(each -> each.getFileName().toString().startsWith("recording-")).sorted().toList();
+      all = inside.filter(each -> each.getFileName().toString().startsWith("recording-") && Files.isDirectory(each))
+          .sorted()
+          .toList();
     }
     for (Path old : all.subList(0, Math.max(0, all.size() - MOST_SAVED))) {
       Folders.delete(old);
+      Files.deleteIfExists(JvmEvents.beside(old));
     }
     return saved;
   }

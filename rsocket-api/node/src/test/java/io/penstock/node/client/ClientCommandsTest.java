@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -434,7 +435,27 @@ final class ClientCommandsTest {
     assertThat(again.exitCode()).as("a folder that has a recording").isNotZero();
     assertThat(again.err()).contains("recording");
     assertThat(alone.exitCode()).isEqualTo(2);
-    assertThat(alone.err()).contains("--record-size must come with --record (was alone)");
+    assertThat(alone.err()).contains("--record-size must be left out without --record (was 1GiB)");
+  }
+
+  @Test
+  void recordLast_isWrittenWhenTheCommandFails() throws IOException {
+    Path last = folder.resolve("last");
+    String[] kept = {"--record-last", "60s", "--record-last-dir", last.toString()};
+
+    CommandLineRun good = run("stat", kept[0], kept[1], kept[2], kept[3]);
+    assertThat(good.exitCode()).as(good.err()).isZero();
+    assertThat(last).isEmptyDirectory();
+    runWith(random(BLOCK), "put", "--trace-id", "905");
+    CommandLineRun failed =
+        run("get", "--trace-id", "905", "--verify", "--discard", kept[0], kept[1], kept[2], kept[3]);
+
+    assertThat(failed.exitCode()).as(failed.err()).isEqualTo(1);
+    try (Stream<Path> saved = Files.list(last)) {
+      List<Path> all = saved.toList();
+      assertThat(all).hasSize(1);
+      assertThat(RecordingReader.isRecording(all.getFirst())).isTrue();
+    }
   }
 
   private CommandLineRun run(String... arguments) {

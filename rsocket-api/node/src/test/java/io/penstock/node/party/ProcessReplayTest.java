@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.penstock.KvException;
 import io.penstock.block.CacheSpace;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.replay.LruModel;
 import io.penstock.node.replay.Replay;
 import io.penstock.node.replay.ReplayRun;
@@ -58,7 +59,7 @@ final class ProcessReplayTest {
   @Tag("proof")
   @Test
   void replay_inThreeProcesses_isAsInOne() {
-    ReplayReport report = replay(ProcessParties.open(PLAN, SERVE, folder, driver, null), 40);
+    ReplayReport report = replay(ProcessParties.open(PLAN, SERVE, folder, driver, new RecordOptions()), 40);
 
     assertThat(report.isClean()).as("%s", report).isTrue();
     assertThat(report.hits()).isEqualTo(modelHits(200, 40));
@@ -73,7 +74,7 @@ final class ProcessReplayTest {
   @Test
   void killOfTheNode_inMidStream_andTheNextRunWorks() {
     killLeavesNothingBehind("node");
-    assertThat(replay(ProcessParties.open(PLAN, SERVE, folder, driver, null), 20).isClean()).isTrue();
+    assertThat(replay(ProcessParties.open(PLAN, SERVE, folder, driver, new RecordOptions()), 20).isClean()).isTrue();
   }
 
   @Test
@@ -88,7 +89,7 @@ final class ProcessReplayTest {
   }
 
   private void killLeavesNothingBehind(String victim) {
-    ProcessParties parties = ProcessParties.open(PLAN, SERVE, folder, driver, null).block(LIMIT);
+    ProcessParties parties = ProcessParties.open(PLAN, SERVE, folder, driver, new RecordOptions()).block(LIMIT);
     try {
       AtomicInteger delivered = new AtomicInteger();
       Throwable failure = catchThrowable(

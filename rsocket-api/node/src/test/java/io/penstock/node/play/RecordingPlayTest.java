@@ -181,6 +181,42 @@ final class RecordingPlayTest {
   }
 
   @Test
+  void severalRecordings_areOneDocument() throws IOException {
+    Path several = Files.createDirectory(folder.resolve("two"));
+    write("two/one", events);
+    write("two/other", events);
+
+    JsonNode repeated = json(play(several, "--repeat", "2", "--json"));
+    JsonNode changed = json(play(several, "--with-change", "dram=90 blocks", "--json"));
+
+    assertThat(repeated.get("recordings")).hasSize(2)
+        .allSatisfy(each -> assertThat(each.get("runs")).hasSize(2));
+    assertThat(changed.get("recordings")).hasSize(2)
+        .allSatisfy(each -> assertThat(each.get("change").asString()).isEqualTo("dram=90 blocks"));
+  }
+
+  /// A reader that never ends, and a call that failed.
+  @Test
+  void recordedFigures_haveWhatWasNotAnswered_andWhatFailed() {
+    RecordedEvent lease = events.get(place(Kind.LEASE));
+    List<RecordedEvent> some = new ArrayList<>(events);
+    some.removeIf(event -> event.kind() == Kind.CLOSE && event.flow() == lease.flow());
+    some.add(new RecordedEvent(Kind.RESERVE, true, events.getLast().at(), 0, 1L << 40, new long[] {-1, 0, 0},
+        lease.keys(), ""));
+    some.add(new RecordedEvent(Kind.FAILED, false, 0, 0, 1L << 40, new long[0], List.of(), "PutFullException: full"));
+
+    RecordedTimes whole = new RecordedTimes(events.iterator());
+    RecordedTimes times = new RecordedTimes(some.iterator());
+
+    assertThat(times.unanswered() - whole.unanswered()).isEqualTo(1);
+    assertThat(times.refused() - whole.refused()).isEqualTo(1);
+    JsonNode change = json(play(recording, "--with-change", "dram=90 blocks", "--json"));
+    assertThat(change.get("recorded").get("unanswered").asLong()).isEqualTo(whole.unanswered())
+        .isEqualTo(change.get("before").get("unanswered").asLong());
+    assertThat(change.get("recorded").get("refused").asLong()).isEqualTo(whole.refused());
+  }
+
+  @Test
   void tiersOfAnotherSize_haveTheHitsOfARunOnThem() {
     JsonNode change = json(play(recording, "--with-change", "dram=90 blocks", "--json"));
     JsonNode itself = json(run("--dram", "90 blocks", "--json"));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.play.Salt;
 import io.penstock.node.text.Json;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
@@ -107,6 +108,41 @@ final class RecordingCommandTest {
         .contains("a recording without its beginning cannot be played");
     assertThat(refused(ExitCode.USAGE, "recording", "cut", recording, cut, "--until", "1h"))
         .contains("OUT must not be there yet");
+  }
+
+  @Test
+  void cut_keepsPayloads_orSaysThatTheyAreLeftOut() {
+    String whole = own.resolve("with payloads").toString();
+    json(ExitCode.OK, replay("--limit", "10", "--record", whole, "--record-payloads"));
+    int half = Recordings.all(Path.of(whole)).size() / 2;
+    String without = own.resolve("without.recording").toString();
+    String kept = own.resolve("kept").toString();
+
+    JsonNode left = json(ExitCode.OK, "recording", "cut", whole, without, "--until", "" + half, "--json");
+    JsonNode copied = json(ExitCode.OK, "recording", "cut", whole, kept, "--until", "" + half, "--payloads", "--json");
+
+    assertThat(left.get("leftOut").asLong()).isPositive();
+    assertThat(copied.get("payloads").asLong()).isGreaterThanOrEqualTo(left.get("leftOut").asLong());
+    assertThat(copied.get("leftOut").asLong()).isZero();
+    assertThat(Recordings.all(Path.of(kept))).isEqualTo(Recordings.all(Path.of(whole))
+        .subList(0, Math.toIntExact(copied.get("events").asLong())));
+    assertThat(out(ExitCode.OK, "replay", kept)).contains("bytes of blocks are compared, too", "equal to what was");
+    assertThat(out(ExitCode.OK, "replay", without)).contains("bytes of blocks were not recorded", "equal to what was");
+    assertThat(out(ExitCode.OK, "recording", "cut", whole, without + "2", "--until", "" + half))
+        .contains("were left out, as without --payloads");
+  }
+
+  @Test
+  void report_hasWaterfallsOfTheSlowestAndTheFirstRequests() throws IOException {
+    Path page = own.resolve("report.html");
+    Path document = own.resolve("report.json");
+    out(ExitCode.OK, "replay", recording, "--report", page.toString(), "--report", document.toString());
+
+    assertThat(Files.readString(page)).contains("Played as it was recorded", "equal to what was recorded; SHA-256",
+        "One of the slowest: request ", "One of the first: request ", "a store read its blocks")
+        .doesNotContain("<script", "http-equiv=\"refresh");
+    assertThat(Files.readString(page).split("<svg ", -1)).hasSize(1 + 5 + 3);
+    assertThat(Json.MAPPER.readTree(Files.readString(document)).get("equal").asBoolean()).isTrue();
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import io.penstock.node.option.RecordOptions;
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.party.LoopbackParties;
 import io.penstock.node.party.Parties;
@@ -55,7 +56,8 @@ final class StackReplay {
   /// @param logs folder for what they say
   ReplayReport inThreeProcesses(TraceSource trace, Path logs) {
     return run(trace,
-        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver, null).map(parties -> parties));
+        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver, new RecordOptions())
+            .map(parties -> parties));
   }
 
   private interface Opening {

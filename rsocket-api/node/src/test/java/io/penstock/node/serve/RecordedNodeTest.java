@@ -45,6 +45,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -227,5 +229,15 @@ final class RecordedNodeTest {
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_RECORD", folder.resolve("all").toString(),
         "PENSTOCK_RECORD_LAST", "1m"), Map.of())).isInstanceOf(ConfigException.class)
         .hasMessageContaining("record.last must be none with record");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PENSTOCK_RECORD_SIZE,1GiB,record.size,record", "PENSTOCK_RECORD_AGE,1h,record.age,record",
+    "PENSTOCK_RECORD_FULL,wait,record.full,record", "PENSTOCK_RECORD_PAYLOADS,true,record.payloads,record",
+    "PENSTOCK_RECORD_LAST_DIR,here,record.last.dir,record.last"})
+  void settingsThatWouldBeIgnored_areRefused(String variable, String value, String setting, String other) {
+    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(variable, value), Map.of()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("%s must be left out without %s (".formatted(setting, other));
   }
 }

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.recording.RecordedLink;
 import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.Routes;
-import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.transport.ConnectionListener.FrameListener;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
@@ -28,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class RecordedFrames implements FrameListener {
   /// Stands for routes that this side does not know: their text is the peer's.
   private static final String UNKNOWN = "unknown";
+  /// Stands for the type of a frame that breaks RSocket's rules.
+  private static final String UNREADABLE = "unreadable";
   /// Flag of a PAYLOAD frame that has an element.
   private static final int NEXT = 0x20;
 
@@ -78,29 +79,38 @@ final class RecordedFrames implements FrameListener {
     record(frame, false);
   }
 
-  private synchronized void record(ByteBuf frame, boolean sent) {
+  /// Reads a duplicate: a frame that ends too early leaves the place of its reader somewhere, and RSocket reads the
+  /// frame itself afterwards.
+  private synchronized void record(ByteBuf live, boolean sent) {
     RecordedLink to = link;
-    if (to == null || frame.readableBytes() < FrameHeaderCodec.size()) {
+    if (to == null || live.readableBytes() < FrameHeaderCodec.size()) {
       return;
     }
+    ByteBuf frame = live.duplicate();
+    int bytes = frame.readableBytes();
+    int stream = FrameHeaderCodec.streamId(frame);
     FrameType type;
+    long demand;
     try {
       type = FrameHeaderCodec.nativeFrameType(frame);
-    } catch (RuntimeException e) { // RSocket refuses it
+      demand = demandOf(type, frame.duplicate());
+    } catch (RuntimeException e) { // RSocket refuses it; it is a message all the same
+      message(to, sent, stream, bytes, 0, UNREADABLE);
       return;
     }
-    int stream = FrameHeaderCodec.streamId(frame);
-    int bytes = frame.readableBytes();
-    String route = routeOf(type, frame);
-    long demand = demandOf(type, frame);
-    String what = type.name().toLowerCase(Locale.ROOT) + (route.isEmpty() ? "" : " " + route);
+    String route = routeOf(type, frame.duplicate());
+    message(to, sent, stream, bytes, demand,
+        type.name().toLowerCase(Locale.ROOT) + (route.isEmpty() ? "" : " " + route));
+    if (stream != 0) {
+      flow(to, type, frame, sent, stream, new Asked(route, demand));
+    }
+  }
+
+  private static void message(RecordedLink to, boolean sent, int stream, int bytes, long demand, String what) {
     if (sent) {
       to.sent(stream, bytes, demand, what);
     } else {
       to.received(stream, bytes, demand, what);
-    }
-    if (stream != 0) {
-      flow(to, type, frame, sent, stream, new Asked(route, demand));
     }
   }
 
@@ -203,7 +213,7 @@ final class RecordedFrames implements FrameListener {
       }
       String route = RequestMetadata.read(metadata, "").route();
       return Routes.ALL.contains(route) ? route : UNKNOWN;
-    } catch (WireFormatException | IndexOutOfBoundsException | IllegalArgumentException e) { // as above
+    } catch (RuntimeException e) { // as above
       return UNKNOWN;
     }
   }

@@ -8,7 +8,7 @@ import io.penstock.check.Checks;
 /// @param rounds of which the medians are taken
 record RecordedLoad(int blockBytes, int blocks, int rounds) {
   /// Rounds before those that count.
-  static final int WARMING = 2;
+  static final int WARMING = 3;
 
   RecordedLoad {
     Checks.positive("blockBytes", blockBytes);

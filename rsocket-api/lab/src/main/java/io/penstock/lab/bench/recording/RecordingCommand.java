@@ -19,7 +19,8 @@ import reactor.core.scheduler.Schedulers;
     name = "recording",
     description = {"Measures what a recording costs the node that makes it.", "",
       "Puts blocks into a node over loopback sockets and reads them again, every byte compared, by turns: recording"
-          + " nothing, events, events and the bytes of blocks, and the last minute in memory. Medians of the rounds.",
+          + " nothing, events, events and the bytes of blocks, and the last minute in memory. Medians of the rounds,"
+          + " each against the turn of its round that recorded nothing.",
       "",
       "Exits with 1 if events cost more than 5 % of the throughput, bytes more than 30 %, or the last minute more than"
           + " 3 %, or if events were left out; with 74 if nothing could be measured.",
@@ -38,7 +39,7 @@ public final class RecordingCommand extends Bench<RecordingReport> {
   private long blockBytes;
 
   @Option(names = "--bytes", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "Bytes that are put, and read, in a turn (default: ${DEFAULT-VALUE}).", defaultValue = "768MiB")
+      description = "Bytes that are put, and read, in a turn (default: ${DEFAULT-VALUE}).", defaultValue = "384MiB")
   private long bytes;
 
   @Option(names = "--rounds", paramLabel = "N", description = "Rounds (default: ${DEFAULT-VALUE}).",

@@ -5,6 +5,7 @@ import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.text.TextTable;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /// What a [RecordingBench] found: medians.
 ///
@@ -17,11 +18,19 @@ record RecordingReport(String penstock, int blockBytes, long bytes, int rounds, 
   /// @param recorded what the node recorded
   /// @param putBytesPerSecond over loopback sockets
   /// @param readBytesPerSecond over loopback sockets, every byte compared
-  /// @param lost part of the throughput of both that it costs, against a node that records nothing
+  /// @param lost part of the throughput of both that it costs: the median of the rounds, each against a node that
+  ///   records nothing in the same round
   /// @param mostLost part that it may cost
+  /// @param events in a recording that was read to its end
   /// @param missed events that were left out in all rounds
   record Mode(String recorded, double putBytesPerSecond, double readBytesPerSecond, double lost, double mostLost,
-      long missed) {
+      long events, long missed) {
+    String verdict() {
+      return "%s: %s lost, %s %s%s".formatted(recorded, percent(lost), percent(mostLost), lost <= mostLost
+          ? "allowed"
+          : "EXCEEDED", missed == 0 ? "" : ", %,d events LEFT OUT".formatted(missed));
+    }
+
     boolean isCheap() {
       return lost <= mostLost && missed == 0;
     }
@@ -38,12 +47,14 @@ record RecordingReport(String penstock, int blockBytes, long bytes, int rounds, 
 
   @Override
   public String table() {
-    TextTable table = new TextTable("RECORDED", "PUT", "READ", "LOST", "AT MOST", "LEFT OUT");
+    TextTable table = new TextTable("RECORDED", "PUT", "READ", "LOST", "AT MOST", "EVENTS", "LEFT OUT");
     modes.forEach(mode -> table.row(mode.recorded(), rate(mode.putBytesPerSecond()), rate(mode.readBytesPerSecond()),
         mode.mostLost() == 0 ? "" : percent(mode.lost()), mode.mostLost() == 0 ? "" : percent(mode.mostLost()),
-        mode.missed() == 0 ? "" : mode.missed()));
+        mode.events() == 0 ? "" : mode.events(), mode.missed() == 0 ? "" : mode.missed()));
     return table + String.format(Locale.ROOT, "%nblocks of %d KiB, %.0f MiB a turn; medians of %d rounds by turns%n",
-        blockBytes >> 10, bytes / MIB, rounds);
+        blockBytes >> 10, bytes / MIB, rounds)
+        + modes.stream().filter(mode -> mode.mostLost() > 0).map(Mode::verdict)
+            .collect(Collectors.joining("; ", "", "\n"));
   }
 
   private static String rate(double bytes) {

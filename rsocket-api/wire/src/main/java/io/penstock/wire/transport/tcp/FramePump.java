@@ -149,12 +149,12 @@ final class FramePump {
         return -moved;
       }
       int size = frame.readableBytes();
-      if (frames != null) {
-        frames.sent(frame);
-      }
       try {
+        if (frames != null) {
+          frames.sent(frame);
+        }
         move(to, frame, size);
-      } catch (Throwable e) { // no memory, even for so little
+      } catch (Throwable e) { // no memory, even for so little, or a listener that failed
         frame.release();
         queue.close();
         broken.accept(e);

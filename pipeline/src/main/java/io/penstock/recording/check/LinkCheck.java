@@ -1,6 +1,8 @@
-package io.penstock.recording;
+package io.penstock.recording.check;
 
+import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.recording.RecordedLink;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /// Events as lines: an input with its time in seconds, its facts below it. Equal facts in a row are one line.
-final class Waterfall {
+final class EventLines {
   /// What a tier does between those that a reader of an incident asks about.
   private static final Set<Kind> LEFT_OUT = EnumSet.of(Kind.SLOT, Kind.HELD, Kind.NO_NUMBER, Kind.DRAW, Kind.CLOSE,
       Kind.ENDED, Kind.REQUEST, Kind.WINDOWS, Kind.RESERVED, Kind.COMMIT, Kind.HOLDS, Kind.LEASE, Kind.SHUT,
@@ -21,7 +21,7 @@ final class Waterfall {
   /// Most lines of the facts of one input.
   private static final int FACTS = 12;
 
-  private Waterfall() {}
+  private EventLines() {}
 
   /// Lines of the events of a peer, with a mark at the event `broken`.
   ///

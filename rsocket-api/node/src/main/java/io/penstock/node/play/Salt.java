@@ -1,4 +1,4 @@
-package io.penstock.node.recording;
+package io.penstock.node.play;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.SpaceId;
@@ -19,7 +19,7 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /// Salted hashes: HMAC-SHA-256. One thread.
-final class Salt {
+public final class Salt {
   private static final String ALGORITHM = "HmacSHA256";
   private static final int LEAST_BYTES = 16;
   private static final int RANDOM_BYTES = 32;
@@ -40,7 +40,7 @@ final class Salt {
 
   /// A salt from a file, so that several recordings get equal hashes; without a file a random one, which no other
   /// object ever has.
-  static Salt of(@Nullable Path file) {
+  public static Salt of(@Nullable Path file) {
     if (file == null) {
       byte[] random = new byte[RANDOM_BYTES];
       new SecureRandom().nextBytes(random);
@@ -59,12 +59,12 @@ final class Salt {
   }
 
   /// The salted hash of a block hash: 64 bits, which tell the blocks of a recording apart and take half the room.
-  BlockHash hash(BlockHash hash) {
+  public BlockHash hash(BlockHash hash) {
     return new BlockHash(digest(hash).getLong(), 0);
   }
 
   /// The salted hash of the id of a space.
-  SpaceId space(SpaceId space) {
+  public SpaceId space(SpaceId space) {
     return SpaceId.read(digest(new BlockHash(space.high(), space.low())));
   }
 
@@ -75,7 +75,7 @@ final class Salt {
   }
 
   /// 8 hexadecimal digits in place of `text`.
-  String word(String text) {
+  public String word(String text) {
     return HexFormat.of().formatHex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8)), 0, WORD_BYTES);
   }
 }

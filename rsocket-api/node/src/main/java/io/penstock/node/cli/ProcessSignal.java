@@ -1,18 +1,18 @@
-package io.penstock.node.serve;
+package io.penstock.node.cli;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /// Signals of the operating system. The JDK offers them only in `sun.misc`, which is reached by reflection.
-final class ProcessSignal {
+public final class ProcessSignal {
   private ProcessSignal() {}
 
   /// Runs `work` on each signal of `name`, such as *TERM*.
   ///
   /// @throws ReflectiveOperationException if the JVM has no signals
   /// @throws IllegalArgumentException if the signal is unknown, or used by another listener
-  static void on(String name, Runnable work) throws ReflectiveOperationException {
+  public static void on(String name, Runnable work) throws ReflectiveOperationException {
     Class<?> signal = Class.forName("sun.misc.Signal");
     Class<?> handler = Class.forName("sun.misc.SignalHandler");
     Object listener = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[] {handler},

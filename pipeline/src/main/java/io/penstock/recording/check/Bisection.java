@@ -1,4 +1,4 @@
-package io.penstock.recording;
+package io.penstock.recording.check;
 
 import static java.util.Objects.requireNonNull;
 

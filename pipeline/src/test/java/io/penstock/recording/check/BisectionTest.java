@@ -1,10 +1,10 @@
-package io.penstock.recording;
+package io.penstock.recording.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.recording.Bisection.Found;
-import io.penstock.recording.Bisection.Played;
+import io.penstock.recording.check.Bisection.Found;
+import io.penstock.recording.check.Bisection.Played;
 import java.util.NavigableSet;
 import java.util.Random;
 import java.util.TreeSet;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A hash becomes the number of its first appearance, from 0. A request continues a session if the last hash of a
 /// request before it is among its hashes: each hash stands for all blocks before it, too.
-final class RecordedRequests {
+final class LeaseRequests {
   private final int tier;
   private final int blockTokens;
   private final Map<BlockKey, Long> ids = new HashMap<>();
@@ -33,7 +33,7 @@ final class RecordedRequests {
   record Request(TraceRequest request, long session) {}
 
   /// @param blockTokens tokens of a block in the form of the trace
-  RecordedRequests(int tier, int blockTokens) {
+  LeaseRequests(int tier, int blockTokens) {
     this.tier = tier;
     this.blockTokens = blockTokens;
   }
