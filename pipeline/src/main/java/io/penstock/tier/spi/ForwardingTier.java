@@ -69,7 +69,9 @@ public abstract class ForwardingTier implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
-    return terms.isPlain() && terms.tokens().isEmpty() && terms.session() == null ? reserve(keys, scope) : tier.reserve(keys, terms, scope);
+    return terms.isPlain() && terms.tokens().isEmpty() && terms.session() == null
+        ? reserve(keys, scope)
+        : tier.reserve(keys, terms, scope);
   }
 
   /// Passes leases of sessions to [#lease(List, OnMiss, BlockScope)], which a subclass may override, unless a subclass

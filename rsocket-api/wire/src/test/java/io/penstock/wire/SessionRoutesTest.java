@@ -154,7 +154,8 @@ final class SessionRoutesTest {
 
   private static void refused(String json, String says) {
     assertThatThrownBy(
-        () -> ControlCodec.JSON.decode(Unpooled.copiedBuffer(json, StandardCharsets.UTF_8), SessionMessages.Named.class))
+        () -> ControlCodec.JSON.decode(Unpooled.copiedBuffer(json, StandardCharsets.UTF_8),
+            SessionMessages.Named.class))
         .hasStackTraceContaining(says);
   }
 

@@ -53,7 +53,8 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
   }
 
   private static boolean isUnknownRoute(Throwable e) {
-    return e instanceof WireFailure.RemotePermanentException failure && failure.code() == ErrorCode.UNKNOWN_ROUTE.code();
+    return e instanceof WireFailure.RemotePermanentException failure
+        && failure.code() == ErrorCode.UNKNOWN_ROUTE.code();
   }
 
   Mono<Presence> contains(List<BlockKey> keys) {

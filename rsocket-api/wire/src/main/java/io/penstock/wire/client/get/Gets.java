@@ -86,7 +86,8 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     }
 
     private @Nullable ClientRing ringFor() {
-      boolean fits = onMiss == OnMiss.SKIP && under == null && session == null && !keys.isEmpty() && keys.size() <= RingAsk.MOST_KEYS
+      boolean fits = onMiss == OnMiss.SKIP && under == null && session == null && !keys.isEmpty()
+          && keys.size() <= RingAsk.MOST_KEYS
           && setting.startLayer() == 0;
       return fits ? carriers.ring() : null;
     }

@@ -33,7 +33,6 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
   /// Time between two looks at keys that are being written.
   private static final Duration LOOK_AGAIN = Duration.ofMillis(2);
 
-
   /// What answers `match` at once; null if it takes longer.
   @Nullable Callable<Payload> matchAtOnce(Call call) {
     Messages.KeysRequest request = matched(call);
