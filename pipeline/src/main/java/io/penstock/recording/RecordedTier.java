@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.pool.session.SessionNumbers;
 import io.penstock.pool.session.SessionState;
 import io.penstock.pool.session.SessionUse;
 import io.penstock.recording.RecordedEvent.Kind;
@@ -99,14 +100,14 @@ public final class RecordedTier extends ForwardingTier {
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
-    return leased(flow -> event(Kind.LEASE, flow).with(SessionWords.behind(session, onMiss.ordinal())).with(asked),
+    return leased(flow -> event(Kind.LEASE, flow).with(SessionNumbers.behind(session, onMiss.ordinal())).with(asked),
         inner -> tier.lease(asked, onMiss, session, inner), scope);
   }
 
   @Override
   public Mono<Boolean> session(SessionUse session, SessionState state) {
     return TurnStream.mono(turns, number,
-        flow -> event(Kind.SESSION, flow).with(SessionWords.behind(session, state.ordinal())),
+        flow -> event(Kind.SESSION, flow).with(SessionNumbers.behind(session, state.ordinal())),
         () -> tier.session(session, state), (flow, known) -> known);
   }
 
@@ -146,7 +147,7 @@ public final class RecordedTier extends ForwardingTier {
     Mono<Reservation> reserved = tier.reserve(asked, terms, inner); // refuses terms that it does not keep
     Pin pin = terms.pin();
     return TurnStream.mono(turns, number, flow -> event(Kind.RESERVE, flow).with(asked).with(terms.group())
-        .with(SessionWords.behind(terms.session(), pin == null ? -1 : pin.kind().ordinal(),
+        .with(SessionNumbers.behind(terms.session(), pin == null ? -1 : pin.kind().ordinal(),
             pin == null ? 0 : pin.life().toNanos(), terms.upserts() ? 1 : 0)),
         () -> reserved, new TurnStream.Passage<Reservation, Reservation>() {
           @Override

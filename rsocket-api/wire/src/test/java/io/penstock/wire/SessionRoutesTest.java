@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -15,12 +16,16 @@ import io.penstock.block.EvictionPolicy;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.flow.LoadPrefix;
+import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.SessionTier;
 import io.penstock.pool.session.SessionId;
 import io.penstock.pool.session.SessionState;
 import io.penstock.pool.session.SessionUse;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
+import io.penstock.stage.Fetch;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierHolds.PutTerms;
@@ -39,6 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -96,6 +102,40 @@ final class SessionRoutesTest {
       node.put(client, node.keys(2_000, 2_060));
       assertThat(value(client.match(keys))).isEqualTo(6);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void prefillOfTheNextTurn_pullsWhatTheDecodeOffloaded(Link link) {
+    try (WireNode node = node(link, EvictionPolicy.SESSIONS)) {
+      KvClient client = node.client(WINDOW);
+      SessionTier prefill = SessionTier.of(new RemoteTier(client, SPACE), AGENT);
+      SessionTier decode = SessionTier.of(new RemoteTier(node.client(WINDOW), SPACE), AGENT);
+      List<BlockKey> whole = node.keys(0, 10);
+      List<BlockKey> prompt = whole.subList(0, 6);
+      value(prefill.put(prompt, SHAPE, node.source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST)).count());
+      assertThat(loaded(decode, prompt)).isEqualTo(prompt);
+
+      SlabArena generated = node.arena(8);
+      value(Flux.using(BlockScope::new,
+          scope -> Flux.fromIterable(whole.subList(6, 10)).map(key -> scope.adopt(Blocks.block(generated, key)))
+              .transform(OffloadPrefix.blocks(decode, OffloadPrefix.Options.defaults(), Schedulers.single())),
+          BlockScope::close).count());
+      value(decode.state(SessionState.PAUSED));
+      node.put(client, node.keys(1_000, 1_060));
+      node.put(client, node.keys(2_000, 2_060));
+
+      assertThat(value(prefill.match(whole))).isEqualTo(10);
+      assertThat(loaded(prefill, whole)).isEqualTo(whole);
+    }
+  }
+
+  /// The blocks of `keys` that `tier` has, their bytes compared.
+  private static List<BlockKey> loaded(BlockTier tier, List<BlockKey> keys) {
+    return value(Flux.using(BlockScope::new,
+        scope -> LoadPrefix.blocks(tier, keys, Fetch.Options.defaults(), scope).doOnNext(Blocks::assertBytes)
+            .doOnNext(Block::close).map(Block::key),
+        BlockScope::close).collectList());
   }
 
   @ParameterizedTest

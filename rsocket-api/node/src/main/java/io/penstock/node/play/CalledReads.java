@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.session.SessionNumbers;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
-import io.penstock.recording.SessionWords;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
@@ -70,7 +70,7 @@ final class CalledReads {
     List<BlockKey> keys = begin.keys();
     OnMiss onMiss = OnMiss.values()[(int) begin.number(0)];
     Asked asked = begin(flow);
-    take(asked, tier.lease(keys, onMiss, SessionWords.read(begin, 1), asked.scope));
+    take(asked, tier.lease(keys, onMiss, SessionNumbers.read(begin.size(), begin::number, 1), asked.scope));
     RecordedEvent answer = turn.stream().filter(fact -> fact.kind() == Kind.LEASED && fact.flow() == flow).findFirst()
         .orElse(null);
     if (answer == null) {

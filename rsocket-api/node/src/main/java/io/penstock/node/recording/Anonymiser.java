@@ -9,10 +9,10 @@ import io.penstock.block.SpaceId;
 import io.penstock.node.play.Salt;
 import io.penstock.node.text.Json;
 import io.penstock.pool.session.SessionId;
+import io.penstock.pool.session.SessionNumbers;
 import io.penstock.pool.session.SessionUse;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
-import io.penstock.recording.SessionWords;
 import io.penstock.wire.protocol.Handshake;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -79,10 +79,10 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
       case RESERVE -> 3;
       default -> numbers.length;
     };
-    SessionUse use = numbers.length > before ? SessionWords.read(event, before) : null;
+    SessionUse use = numbers.length > before ? SessionNumbers.read(event.size(), event::number, before) : null;
     return use == null
         ? numbers
-        : SessionWords.behind(
+        : SessionNumbers.behind(
             new SessionUse(SessionId.of("session-" + salt.word(use.session().toString())), use.priority(), use.keep()),
             Arrays.copyOf(numbers, before));
   }

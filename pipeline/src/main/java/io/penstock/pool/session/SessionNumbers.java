@@ -1,18 +1,17 @@
-package io.penstock.recording;
+package io.penstock.pool.session;
 
-import io.penstock.pool.session.SessionId;
-import io.penstock.pool.session.SessionUse;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// A session as numbers of an event, behind its other numbers: the priority, the time to keep in nanoseconds or −1, the
+/// A session as numbers of a recorded event, behind its other numbers: the priority, the time to keep in nanoseconds or −1, the
 /// length of the name, and the name, 8 bytes a number. A request without a session has none of them.
-public final class SessionWords {
+public final class SessionNumbers {
   private static final int HEAD = 3;
 
-  private SessionWords() {}
+  private SessionNumbers() {}
 
   /// `numbers`, and `use` behind them.
   public static long[] behind(@Nullable SessionUse use, long... numbers) {
@@ -31,18 +30,18 @@ public final class SessionWords {
     return all;
   }
 
-  /// The session of `event` behind its first `count` numbers; null if there is none.
-  public static @Nullable SessionUse read(RecordedEvent event, int count) {
-    if (event.size() <= count) {
+  /// The session behind the first `count` of `size` numbers; null if there is none.
+  public static @Nullable SessionUse read(int size, IntToLongFunction number, int count) {
+    if (size <= count) {
       return null;
     }
-    int length = Math.toIntExact(event.number(count + 2));
+    int length = Math.toIntExact(number.applyAsLong(count + 2));
     ByteBuffer name = ByteBuffer.allocate(Math.ceilDiv(length, Long.BYTES) * Long.BYTES);
     for (int i = 0; name.hasRemaining(); i++) {
-      name.putLong(event.number(count + HEAD + i));
+      name.putLong(number.applyAsLong(count + HEAD + i));
     }
-    long keep = event.number(count + 1);
-    return new SessionUse(SessionId.of(Arrays.copyOf(name.array(), length)), Math.toIntExact(event.number(count)),
-        keep < 0 ? null : Duration.ofNanos(keep));
+    long keep = number.applyAsLong(count + 1);
+    return new SessionUse(SessionId.of(Arrays.copyOf(name.array(), length)),
+        Math.toIntExact(number.applyAsLong(count)), keep < 0 ? null : Duration.ofNanos(keep));
   }
 }
