@@ -236,7 +236,8 @@ public final class Player implements AutoCloseable {
       }), begin.number(1) == 1));
       case EXPIRE -> tier(begin).expire(() -> world.expire(played(begin).plain()));
       case STAT -> read(begin, tier(begin).stat());
-      case SESSION -> read(begin, tier(begin).session(requireNonNull(SessionNumbers.read(begin.size(), begin::number, 1), "session"),
+      case SESSION -> read(begin, tier(begin).session(
+          requireNonNull(SessionNumbers.read(begin.size(), begin::number, 1), "session"),
           SessionState.values()[number(begin, 0)]));
       case SLOT -> slot(begin);
       case STORE_DONE -> store(begin).done(begin.number(1));
