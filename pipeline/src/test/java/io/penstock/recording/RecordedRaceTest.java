@@ -61,6 +61,10 @@ final class RecordedRaceTest {
 
   /// A stack of three levels, in service mode or exact.
   private record Stacks(boolean exact, EvictionPolicy policy) implements Player.World {
+    Stacks(boolean exact) {
+      this(exact, EvictionPolicy.LRU);
+    }
+
     @Override
     public List<PlayedStoreSpec> stores(RecordedEvent opened) {
       return List.of(new PlayedStoreSpec("hbm", Medium.DEVICE, SPACE, Durability.VOLATILE, 4),

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// A session as numbers of a recorded event, behind its other numbers: the priority, the time to keep in nanoseconds or −1, the
-/// length of the name, and the name, 8 bytes a number. A request without a session has none of them.
+/// A session as numbers of a recorded event, behind its other numbers: the priority, the time to keep in nanoseconds or
+/// −1, the length of the name, and the name, 8 bytes a number. A request without a session has none of them.
 public final class SessionNumbers {
   private static final int HEAD = 3;
 

@@ -90,7 +90,8 @@ final class RecordedCalls {
       case RELEASE -> heldBy(begin.number(1)).then(id -> run(holds(begin).release(id)));
       case PIN -> run(holds(begin).pin(begin.keys(), CalledPuts.pin(begin.number(1), begin.number(2))));
       case TAKE -> run(holds(begin).remove(begin.keys(), begin.number(1) == 1));
-      case SESSION -> run(tier(begin).session(requireNonNull(SessionNumbers.read(begin.size(), begin::number, 1), "session"),
+      case SESSION -> run(tier(begin).session(
+          requireNonNull(SessionNumbers.read(begin.size(), begin::number, 1), "session"),
           SessionState.values()[(int) begin.number(0)]));
       case EXPIRE -> world.expire(tier(begin));
       case SHUT -> shut(begin.tier());
