@@ -133,7 +133,7 @@ final class SessionOrderTest {
   void partOfAllSessions_isBounded_soThatOthersHaveTheRest() {
     bounds(new SessionBounds(100, 0.1, 0.6, MINUTE, MINUTE));
     for (int i = 0; i < 10; i++) {
-      turn(use("s" + i), 10 * i, 10 * i + 10);
+      turn(use("s" + i), 10L * i, 10L * i + 10);
     }
     turn(null, 1_000, 1_200);
     assertThat(sessions.keptRows()).isBetween(59L, 61L);
@@ -143,7 +143,7 @@ final class SessionOrderTest {
   @Test
   void sessions_areBounded_andEndedOnesGiveWay() {
     for (int i = 0; i < 8; i++) {
-      turn(use("s" + i), 10 * i, 10 * i + 5);
+      turn(use("s" + i), 10L * i, 10L * i + 5);
     }
     turn(use("ninth"), 500, 505);
     assertThat(sessions.sessions()).isEqualTo(8);
