@@ -15,6 +15,7 @@ module io.penstock {
   exports io.penstock.stack.shape;
   exports io.penstock.stage;
   exports io.penstock.flow;
+  exports io.penstock.pool.session;
   exports io.penstock.meter;
   exports io.penstock.recording;
   exports io.penstock.recording.check;

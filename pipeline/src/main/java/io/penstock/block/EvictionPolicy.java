@@ -22,5 +22,8 @@ public enum EvictionPolicy {
   /// interval between uses that the pool has measured.
   REUSE_AWARE,
   /// The block that LRU or REUSE_AWARE chooses: the one of them that would have had more hits lately.
-  ADAPTIVE
+  ADAPTIVE,
+  /// The block of an ended session; else REUSE_AWARE, among the blocks that no session with time left uses; then the
+  /// block of the session with the lowest priority that was used longest ago.
+  SESSIONS
 }

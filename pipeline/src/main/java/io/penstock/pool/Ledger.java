@@ -11,6 +11,7 @@ import io.penstock.pool.evict.EvictionOrders;
 import io.penstock.pool.evict.KeyTable;
 import io.penstock.pool.evict.LevelBytes;
 import io.penstock.pool.evict.LruList;
+import io.penstock.pool.evict.SessionOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -119,6 +120,11 @@ public final class Ledger<V> {
   private void order(long blocks) {
     order = EvictionOrders.of(policy, rows.space(), blocks, rows::key);
     demotions.order(order);
+  }
+
+  /// The sessions of the policy; null if it knows none.
+  public @Nullable SessionOrder sessions() {
+    return order instanceof SessionOrder sessions ? sessions : null;
   }
 
   /// Asks `gate` about each key that is demoted; without it every level takes every key.

@@ -13,6 +13,8 @@ import io.penstock.block.Owned;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SliceShape;
 import io.penstock.check.Uncaught;
+import io.penstock.pool.session.SessionNumbers;
+import io.penstock.pool.session.SessionState;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
@@ -208,7 +210,8 @@ public final class Player implements AutoCloseable {
   private void give(RecordedEvent begin) {
     switch (begin.kind()) {
       case OPENED -> open(begin);
-      case LEASE -> read(begin, tier(begin).lease(begin.keys(), OnMiss.values()[number(begin, 0)], scope));
+      case LEASE -> read(begin, tier(begin).lease(begin.keys(), OnMiss.values()[number(begin, 0)],
+          SessionNumbers.read(begin.size(), begin::number, 1), scope));
       case READ -> read(begin, holds(begin).read(begin.number(1), begin.keys(), scope));
       case WINDOWS -> read(begin, lease(begin, 2).windows(number(begin, 1), scope));
       case SLICED_WINDOWS -> read(begin, lease(begin, 5).slicedWindows(new SliceShape(number(begin, 1),
@@ -233,6 +236,9 @@ public final class Player implements AutoCloseable {
       }), begin.number(1) == 1));
       case EXPIRE -> tier(begin).expire(() -> world.expire(played(begin).plain()));
       case STAT -> read(begin, tier(begin).stat());
+      case SESSION -> read(begin, tier(begin).session(
+          requireNonNull(SessionNumbers.read(begin.size(), begin::number, 1), "session"),
+          SessionState.values()[number(begin, 0)]));
       case SLOT -> slot(begin);
       case STORE_DONE -> store(begin).done(begin.number(1));
       case STORE_FAILED -> store(begin).failed(begin);
@@ -329,6 +335,7 @@ public final class Player implements AutoCloseable {
 
   private static PutTerms terms(RecordedEvent event) {
     PutTerms terms = PutTerms.plain().withGroup(event.text()).withUpserts(event.number(2) == 1);
+    terms = terms.withSession(SessionNumbers.read(event.size(), event::number, 3));
     return event.number(0) < 0 ? terms : terms.withPin(pin(event.number(0), event.number(1)));
   }
 

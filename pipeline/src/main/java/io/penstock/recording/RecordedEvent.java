@@ -347,12 +347,14 @@ public final class RecordedEvent {
     /// What became of an open, a signal or a withdrawal; numbers: outcome, release or -1; text: request.
     REQUEST_ANSWER,
     /// The blocks of a request were given up; numbers: release; text: request.
-    REQUEST_RELEASED;
+    REQUEST_RELEASED,
+    /// A client said in which state a session is; numbers: state, then the session.
+    SESSION;
 
     /// Whether it is a *signal*: something that was seen beside the tiers. A signal is a turn of its own, or lies
     /// within one, and no tier is told of it.
     public boolean isSignal() {
-      return ordinal() > GAP.ordinal() && !isOfRequest();
+      return ordinal() > GAP.ordinal() && !isOfRequest() && this != SESSION;
     }
 
     /// Whether it is about requests that a prefill rank keeps.

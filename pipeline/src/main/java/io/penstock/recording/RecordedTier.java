@@ -5,6 +5,9 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.pool.session.SessionNumbers;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
@@ -25,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// A tier whose calls, decisions and answers are recorded in the order of [Turns].
@@ -89,10 +93,22 @@ public final class RecordedTier extends ForwardingTier {
 
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return lease(keys, onMiss, null, scope);
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
-    return leased(flow -> event(Kind.LEASE, flow).with(onMiss.ordinal()).with(asked),
-        inner -> tier.lease(asked, onMiss, inner), scope);
+    return leased(flow -> event(Kind.LEASE, flow).with(SessionNumbers.behind(session, onMiss.ordinal())).with(asked),
+        inner -> tier.lease(asked, onMiss, session, inner), scope);
+  }
+
+  @Override
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return TurnStream.mono(turns, number,
+        flow -> event(Kind.SESSION, flow).with(SessionNumbers.behind(session, state.ordinal())),
+        () -> tier.session(session, state), (flow, known) -> known);
   }
 
   /// A lease that the tier answers into a scope of its own.
@@ -131,7 +147,8 @@ public final class RecordedTier extends ForwardingTier {
     Mono<Reservation> reserved = tier.reserve(asked, terms, inner); // refuses terms that it does not keep
     Pin pin = terms.pin();
     return TurnStream.mono(turns, number, flow -> event(Kind.RESERVE, flow).with(asked).with(terms.group())
-        .with(pin == null ? -1 : pin.kind().ordinal(), pin == null ? 0 : pin.life().toNanos(), terms.upserts() ? 1 : 0),
+        .with(SessionNumbers.behind(terms.session(), pin == null ? -1 : pin.kind().ordinal(),
+            pin == null ? 0 : pin.life().toNanos(), terms.upserts() ? 1 : 0)),
         () -> reserved, new TurnStream.Passage<Reservation, Reservation>() {
           @Override
           public Reservation sent(long flow, Reservation granted) {

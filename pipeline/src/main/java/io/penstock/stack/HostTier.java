@@ -43,4 +43,9 @@ public final class HostTier extends ForwardingTier {
   public BlockArena arena() {
     return stack.arena();
   }
+
+  @Override
+  protected boolean letsSessionsThrough() {
+    return true;
+  }
 }

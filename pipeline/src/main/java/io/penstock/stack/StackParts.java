@@ -1,5 +1,6 @@
 package io.penstock.stack;
 
+import io.penstock.block.BlockKey;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Resident;
@@ -33,6 +34,7 @@ import io.penstock.stack.write.StackWrites;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.TierInputs;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
@@ -151,6 +153,16 @@ final class StackParts implements Decisions.Rules {
     }
     return figures.stat(memory.arena().claimedSlots(), events.lastSequence(), levels, holds.leases(),
         holds.mostLeased(), holds.mostPinned());
+  }
+
+  /// Length of the prefix of `keys` that is visible or being written. Under the lock.
+  int promised(List<BlockKey> keys) {
+    BitSet visible = index.lookups().visible(keys);
+    int length = 0;
+    while (length < keys.size() && (visible.get(length) || pending.isReserved(keys.get(length)))) {
+      length++;
+    }
+    return length;
   }
 
   // The end

@@ -10,6 +10,8 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
 import io.penstock.pool.curve.WhatIf;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.stack.decision.Resident;
 import io.penstock.stack.move.Flushes;
 import io.penstock.stack.read.StackLeases;
@@ -156,12 +158,36 @@ public final class TierStack implements BlockTier {
   }
 
   @Override
+  public Mono<Integer> promised(List<BlockKey> keys) {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> parts.decisions.look(() -> {
+      parts.decisions.requireOpen();
+      return parts.promised(asked);
+    }));
+  }
+
+  @Override
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    requireNonNull(session, "session");
+    requireNonNull(state, "state");
+    return Mono.fromCallable(() -> parts.decisions.answer(after -> {
+      parts.decisions.requireOpen();
+      return parts.index.session(session, state);
+    }));
+  }
+
+  @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return lease(keys, onMiss, null, scope);
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
       parts.room.wantFor(asked);
-      Lease lease = scope.adopt(parts.leases.lease(asked, onMiss));
+      Lease lease = scope.adopt(parts.leases.lease(asked, onMiss, session));
       sink.onCancel(lease::close);
       sink.success(lease);
     });

@@ -7,12 +7,15 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -65,6 +68,28 @@ public interface BlockTier {
   /// @param scope owns the lease; cancelling the `Mono` closes it
   /// @return a cold `Mono`; each subscription is one decision
   Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope);
+
+  /// A lease for a session: its blocks are preferred to those of other sessions, as the tier's policy says. A tier that
+  /// knows no sessions leases as for none.
+  ///
+  /// @param session null for none
+  default Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    return lease(keys, onMiss, scope);
+  }
+
+  /// Says in which state a session is. [SessionState#ACTIVE] also makes a session known, and counts as a use of it.
+  ///
+  /// @return whether the tier knows the session; false for a tier that knows no sessions, and if there are too many
+  default Mono<Boolean> session(SessionUse session, SessionState state) {
+    return Mono.just(false);
+  }
+
+  /// Length of the longest prefix of `keys` whose blocks are visible or are being written now: at least as long as
+  /// [#match] answers, without counting as a use. A tier that does not know what is being written answers as
+  /// [#match].
+  default Mono<Integer> promised(List<BlockKey> keys) {
+    return match(keys);
+  }
 
   /// The visible blocks of `keys`, in key order; misses are left out.
   ///

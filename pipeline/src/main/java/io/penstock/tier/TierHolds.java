@@ -8,6 +8,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
+import io.penstock.pool.session.SessionUse;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -192,12 +193,18 @@ public abstract class TierHolds extends Owned {
   ///     Pins, leases and groups of the old blocks stay
   /// @param tokens token ids of every key of the put, for the events of the node; empty for none. A tier that publishes
   ///     no tokens ignores them
-  public record PutTerms(@Nullable Pin pin, String group, boolean upserts, Map<BlockKey, BlockTokens> tokens) {
-    private static final PutTerms PLAIN = new PutTerms(null, "", false, Map.of());
+  /// @param session of the request; null for none. A tier that knows no sessions ignores it
+  public record PutTerms(@Nullable Pin pin, String group, boolean upserts, Map<BlockKey, BlockTokens> tokens,
+      @Nullable SessionUse session) {
+    private static final PutTerms PLAIN = new PutTerms(null, "", false, Map.of(), null);
 
     public PutTerms {
       requireNonNull(group, "group");
       requireNonNull(tokens, "tokens");
+    }
+
+    public PutTerms(@Nullable Pin pin, String group, boolean upserts, Map<BlockKey, BlockTokens> tokens) {
+      this(pin, group, upserts, tokens, null);
     }
 
     /// No pin and no group.
@@ -205,23 +212,27 @@ public abstract class TierHolds extends Owned {
       return PLAIN;
     }
 
+    public PutTerms withSession(@Nullable SessionUse session) {
+      return new PutTerms(pin, group, upserts, tokens, session);
+    }
+
     public PutTerms withPin(@Nullable Pin pin) {
-      return new PutTerms(pin, group, upserts, tokens);
+      return new PutTerms(pin, group, upserts, tokens, session);
     }
 
     public PutTerms withGroup(String group) {
-      return new PutTerms(pin, group, upserts, tokens);
+      return new PutTerms(pin, group, upserts, tokens, session);
     }
 
     public PutTerms withUpserts(boolean upserts) {
-      return new PutTerms(pin, group, upserts, tokens);
+      return new PutTerms(pin, group, upserts, tokens, session);
     }
 
     public PutTerms withTokens(Map<BlockKey, BlockTokens> tokens) {
-      return new PutTerms(pin, group, upserts, tokens);
+      return new PutTerms(pin, group, upserts, tokens, session);
     }
 
-    /// Whether they ask the tier for nothing. Tokens ask for nothing.
+    /// Whether they ask the tier for nothing. Tokens and sessions ask for nothing.
     public boolean isPlain() {
       return pin == null && group.isEmpty() && !upserts;
     }

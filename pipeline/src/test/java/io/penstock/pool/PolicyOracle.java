@@ -33,7 +33,7 @@ interface PolicyOracle {
       case LENGTH_AWARE -> new Scored(capacity, (scored, uses, position) -> -position, false);
       case COST_AWARE ->
         new Scored(capacity, (scored, uses, position) -> scored.clock + uses * (64.0 + position), false);
-      case REUSE_AWARE -> reuseAware(capacity);
+      case REUSE_AWARE, SESSIONS -> reuseAware(capacity); // SESSIONS without a session
       case ARC -> new Arc(capacity);
       case S3_FIFO -> new S3Fifo(capacity);
       case W_TINYLFU -> new OneLevel(policy, capacity); // CaffeineTest has its decisions

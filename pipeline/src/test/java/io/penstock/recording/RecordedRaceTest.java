@@ -10,6 +10,9 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.session.SessionId;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.recording.Player.Outcome;
 import io.penstock.recording.Player.PlayedStoreSpec;
 import io.penstock.recording.check.RecordingVerifier;
@@ -28,6 +31,7 @@ import io.penstock.tier.Reservation;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.BlockStore;
@@ -56,7 +60,11 @@ final class RecordedRaceTest {
   private static final int KEYS = 24;
 
   /// A stack of three levels, in service mode or exact.
-  private record Stacks(boolean exact) implements Player.World {
+  private record Stacks(boolean exact, EvictionPolicy policy) implements Player.World {
+    Stacks(boolean exact) {
+      this(exact, EvictionPolicy.LRU);
+    }
+
     @Override
     public List<PlayedStoreSpec> stores(RecordedEvent opened) {
       return List.of(new PlayedStoreSpec("hbm", Medium.DEVICE, SPACE, Durability.VOLATILE, 4),
@@ -69,7 +77,7 @@ final class RecordedRaceTest {
           List.of(new StackLevel.Stored(stores.getFirst(), 4), new StackLevel.Host("dram", 6),
               new StackLevel.Stored(stores.getLast(), 8)),
           StackOptions.defaults("stack").withIngressBlocks(4).withTransferBlocks(3).withPromotionBlocks(2)
-              .withBounceBlocks(1).withBatchBlocks(2).withExact(exact).withPolicy(EvictionPolicy.LRU),
+              .withBounceBlocks(1).withBatchBlocks(2).withExact(exact).withPolicy(policy),
           TierListener.noop(), inputs, StackOptions.Sampling.none());
     }
 
@@ -82,12 +90,12 @@ final class RecordedRaceTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6})
   void whatThreadsDid_happensAgain(long seed) {
-    boolean exact = seed % 2 == 0;
+    Stacks stacks = new Stacks(seed % 2 == 0, seed > 4 ? EvictionPolicy.SESSIONS : EvictionPolicy.LRU);
     List<RecordedEvent> recording = new ArrayList<>();
-    record(seed, new Stacks(exact), recording);
+    record(seed, stacks, recording);
 
     Outcome outcome;
-    try (Player player = new Player(recording.iterator(), new Stacks(exact), Payloads.ofKeys())) {
+    try (Player player = new Player(recording.iterator(), stacks, Payloads.ofKeys())) {
       outcome = player.play();
     }
 
@@ -168,12 +176,13 @@ final class RecordedRaceTest {
   private static void step(RecordedTier tier, TierHolds holds, Random random) {
     List<BlockKey> keys = keys(random);
     try (BlockScope scope = new BlockScope()) {
-      switch (random.nextInt(8)) {
+      switch (random.nextInt(9)) {
         case 0, 1 -> put(tier, keys, random, scope);
         case 2 -> blocks(tier, keys, scope);
         case 3, 4 -> slices(tier, keys, random, scope);
         case 5 -> tier.remove(keys).block(SOON);
         case 6 -> hold(holds, keys, scope);
+        case 7 -> tier.session(session(random), SessionState.values()[random.nextInt(3)]).block(SOON);
         default -> holds.pin(keys, random.nextBoolean() ? Pin.none() : Pin.soft(Duration.ofMillis(1))).block(SOON);
       }
     } catch (KvException e) { // full, busy, or over: recorded like everything else
@@ -186,8 +195,13 @@ final class RecordedRaceTest {
     return Blocks.keys(SPACE, from, from + 1 + random.nextInt(3));
   }
 
+  private static SessionUse session(Random random) {
+    return new SessionUse(SessionId.of("a session of a name with " + random.nextInt(4)), random.nextInt(8),
+        random.nextBoolean() ? Duration.ofMillis(random.nextInt(3)) : null);
+  }
+
   private static void put(RecordedTier tier, List<BlockKey> keys, Random random, BlockScope scope) {
-    Reservation reservation = tier.reserve(keys, scope).block(SOON);
+    Reservation reservation = tier.reserve(keys, PutTerms.plain().withSession(session(random)), scope).block(SOON);
     if (reservation == null) {
       return;
     }
@@ -207,7 +221,7 @@ final class RecordedRaceTest {
   }
 
   private static void slices(RecordedTier tier, List<BlockKey> keys, Random random, BlockScope scope) {
-    Lease lease = tier.lease(keys, OnMiss.SKIP, scope).block(SOON);
+    Lease lease = tier.lease(keys, OnMiss.SKIP, random.nextBoolean() ? session(random) : null, scope).block(SOON);
     if (lease == null) {
       return;
     }

@@ -40,4 +40,9 @@ public final class JournalTier extends ForwardingTier {
   public JournalRecovery recovery() {
     return recovery;
   }
+
+  @Override
+  protected boolean letsSessionsThrough() {
+    return true;
+  }
 }

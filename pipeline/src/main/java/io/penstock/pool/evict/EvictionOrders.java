@@ -33,6 +33,7 @@ public final class EvictionOrders {
       case LENGTH_AWARE -> new ScoreOrder((uses, position, now) -> -position);
       case COST_AWARE -> new ScoreOrder(new CostScore());
       case REUSE_AWARE -> new ScoreOrder(new ReuseScore(EvictedUses.of(space, blocks)));
+      case SESSIONS -> new SessionOrder(space, blocks);
       case ADAPTIVE -> new AdaptiveOrder(space, blocks, keys);
     };
   }

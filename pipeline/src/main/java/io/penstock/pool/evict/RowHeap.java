@@ -22,6 +22,10 @@ final class RowHeap {
     return heap.get(0);
   }
 
+  boolean has(int row) {
+    return places.get(row) != 0;
+  }
+
   long priority(int row) {
     return priorities.get(row);
   }

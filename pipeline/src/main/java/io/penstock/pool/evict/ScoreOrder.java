@@ -11,6 +11,7 @@ import java.util.function.IntPredicate;
 /// next use.
 final class ScoreOrder implements EvictionOrder {
   private final Score score;
+  /// The candidates.
   private final RowHeap heap = new RowHeap();
   private final IntColumn uses = new IntColumn();
   /// When each row was used last.
@@ -48,21 +49,59 @@ final class ScoreOrder implements EvictionOrder {
 
   @Override
   public void inserted(int row, BlockKey key, int position) {
-    now++;
-    used(row, score.recalled(key, now) + 1, position);
+    countNew(row, key);
+    consider(row, position);
   }
 
   @Override
   public void touched(int row, BlockKey key, int position) {
-    now++;
-    score.reused(now - last.get(row));
-    used(row, uses.get(row) + 1, position);
+    countAgain(row);
+    consider(row, position);
   }
 
-  private void used(int row, int count, int position) {
+  /// Counts the first reference to `row`, without making it a candidate.
+  void countNew(int row, BlockKey key) {
+    now++;
+    used(row, score.recalled(key, now) + 1);
+  }
+
+  /// Counts another reference to `row`.
+  void countAgain(int row) {
+    now++;
+    score.reused(now - last.get(row));
+    used(row, uses.get(row) + 1);
+  }
+
+  private void used(int row, int count) {
     uses.set(row, count);
     last.set(row, now);
-    heap.put(row, score.of(count, position, now));
+  }
+
+  /// Makes `row` a candidate, with the score of its last reference.
+  void consider(int row, int position) {
+    heap.put(row, value(row, position));
+  }
+
+  /// The score that `row` has as a candidate.
+  long value(int row, int position) {
+    return score.of(uses.get(row), position, last.get(row));
+  }
+
+  /// The score of the candidate `row`.
+  long priority(int row) {
+    return heap.priority(row);
+  }
+
+  /// `row` is no candidate from now on; its references stay counted.
+  void ignore(int row) {
+    if (heap.has(row)) {
+      heap.remove(row);
+    }
+  }
+
+  /// References to keys so far.
+  long now() {
+    return now;
   }
 
   @Override
@@ -80,13 +119,14 @@ final class ScoreOrder implements EvictionOrder {
 
   @Override
   public void evicted(int row, BlockKey key) {
-    score.evicted(key, uses.get(row), last.get(row), heap.priority(heap.first()));
-    heap.remove(row);
+    long lowest = heap.size() == 0 ? value(row, 0) : heap.priority(heap.first());
+    score.evicted(key, uses.get(row), last.get(row), lowest);
+    ignore(row);
   }
 
   @Override
   public void removed(int row) {
-    heap.remove(row);
+    ignore(row);
   }
 
   @Override

@@ -12,7 +12,7 @@ final class Streams {
     return switch (event.kind()) {
       case FLOW, LEASE, READ, WINDOWS, SLICED_WINDOWS, SLICES, BLOCKS, RESERVE, COMMIT, REMOVE, HOLD, RELEASE, PIN,
           TAKE, SWEEP, STAT,
-          SHUT ->
+          SHUT, SESSION ->
         true;
       default -> false;
     };

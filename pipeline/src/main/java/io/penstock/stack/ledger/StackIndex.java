@@ -5,6 +5,10 @@ import io.penstock.block.SlabPart;
 import io.penstock.pool.Hold;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
+import io.penstock.pool.evict.SessionOrder;
+import io.penstock.pool.session.SessionBounds;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Pending;
 import io.penstock.stack.decision.Resident;
@@ -35,6 +39,7 @@ public final class StackIndex {
   /// The last level if it is a disk: its store gives the numbers. Else −1.
   private final int numbered;
   private final StackLookups lookups;
+  private final @Nullable SessionOrder sessions;
   /// Blocks of room that the host level has from its share.
   private long added;
 
@@ -48,6 +53,33 @@ public final class StackIndex {
     this.numbered = shape.isDisk(shape.last()) ? shape.last() : -1;
     this.lookups = new StackLookups(shape, figures, states, this::places);
     ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate());
+    this.sessions = ledger.sessions();
+    if (sessions != null) {
+      sessions.bounds(SessionBounds.defaults(), shape.inputs()::nanos);
+    }
+  }
+
+  // Sessions
+
+  /// Runs `work`, whose references are of `session`; null for none.
+  ///
+  /// @param isLookup whether `work` begins with the first key of a lookup
+  public void during(@Nullable SessionUse session, boolean isLookup, Runnable work) {
+    if (session == null || sessions == null) {
+      work.run();
+      return;
+    }
+    sessions.begin(session, isLookup);
+    try {
+      work.run();
+    } finally {
+      sessions.finish();
+    }
+  }
+
+  /// Says in which state a session is. False if it is not known.
+  public boolean session(SessionUse session, SessionState state) {
+    return sessions != null && sessions.state(session, state);
   }
 
   // Looking up

@@ -3,6 +3,7 @@ package io.penstock.stack.read;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Pending;
@@ -75,8 +76,12 @@ public final class StackLeases implements StackLease.Owner {
   }
 
   /// Decides on `keys`, and leases the blocks that are visible or will be written.
-  public StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
-    return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), null), keys, onMiss);
+  ///
+  /// @param session of the request; null for none
+  public StackLease lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session) {
+    return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), null), keys,
+        (lease, first, end, after) -> index.during(session, first == 0,
+            () -> decide(lease, keys, first, end, onMiss, after)));
   }
 
   /// Leases the visible blocks under the read lease `id`.

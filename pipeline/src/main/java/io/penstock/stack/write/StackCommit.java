@@ -208,7 +208,7 @@ final class StackCommit {
       holds.replace(old, resident);
       index.remove(old, after); // its readers keep its bytes
       reservation.written(resident, after);
-      index.insert(resident, write.position(), after);
+      index.during(reservation.terms().session(), false, () -> index.insert(resident, write.position(), after));
       return sequence;
     } else if (index.find(key, after) instanceof Resident known) { // its store gives no blocks now
       long sequence = give(known, block, stored, after);
@@ -219,7 +219,7 @@ final class StackCommit {
       Resident resident = new Resident(key, 0, figures);
       long sequence = give(resident, block, stored, after);
       reservation.written(resident, after); // first: its pin keeps it
-      index.insert(resident, write.position(), after);
+      index.during(reservation.terms().session(), false, () -> index.insert(resident, write.position(), after));
       return sequence;
     }
     after.close(block); // evicted before its bytes came: only the leases that waited get the block

@@ -158,7 +158,8 @@ public final class StackWrites {
     write = pending.add(key, position, null);
     write.reserve(reservation, now); // first: if the next step throws, the reservation's revocation frees the key
     if (shape.options().exact()) {
-      index.enter(write, after);
+      Pending entered = write;
+      index.during(reservation.terms().session(), false, () -> index.enter(entered, after));
     }
     return true;
   }

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
@@ -16,6 +18,7 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -66,7 +69,31 @@ public abstract class ForwardingTier implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
-    return terms.isPlain() && terms.tokens().isEmpty() ? reserve(keys, scope) : tier.reserve(keys, terms, scope);
+    return terms.isPlain() && terms.tokens().isEmpty() && terms.session() == null
+        ? reserve(keys, scope)
+        : tier.reserve(keys, terms, scope);
+  }
+
+  /// Passes leases of sessions to [#lease(List, OnMiss, BlockScope)], which a subclass may override, unless a subclass
+  /// lets sessions through.
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    return letsSessionsThrough() ? tier.lease(keys, onMiss, session, scope) : lease(keys, onMiss, scope);
+  }
+
+  /// Whether the subclass does nothing of its own to a lease.
+  protected boolean letsSessionsThrough() {
+    return false;
+  }
+
+  @Override
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return tier.session(session, state);
+  }
+
+  @Override
+  public Mono<Integer> promised(List<BlockKey> keys) {
+    return tier.promised(keys);
   }
 
   @Override

@@ -5,6 +5,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
@@ -136,6 +138,21 @@ final class ReconnectingTier implements BlockTier {
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return mono(tier -> tier.lease(keys, onMiss, scope));
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    return mono(tier -> tier.lease(keys, onMiss, session, scope));
+  }
+
+  @Override
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return mono(tier -> tier.session(session, state));
+  }
+
+  @Override
+  public Mono<Integer> promised(List<BlockKey> keys) {
+    return mono(tier -> tier.promised(keys));
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.penstock.lab.bench.disk.ReclaimCommand;
 import io.penstock.lab.bench.disk.RecoveryCommand;
 import io.penstock.lab.bench.recording.RecordingCommand;
 import io.penstock.lab.bench.replay.ReplayBenchCommand;
+import io.penstock.lab.bench.session.SessionBenchCommand;
 import io.penstock.lab.bench.side.FarSideCommand;
 import io.penstock.lab.bench.wire.LatencyCommand;
 import io.penstock.lab.bench.wire.StartCommand;
@@ -22,7 +23,8 @@ import picocli.CommandLine.Command;
       FarSideCommand.class,
       ReclaimCommand.class,
       RecoveryCommand.class,
-      RecordingCommand.class},
+      RecordingCommand.class,
+      SessionBenchCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

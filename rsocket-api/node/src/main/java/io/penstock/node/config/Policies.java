@@ -7,7 +7,7 @@ import io.penstock.node.setting.SettingType;
 public final class Policies {
   /// All names, for a help text.
   public static final String NAMES =
-      "lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, cost_aware, reuse_aware or adaptive";
+      "lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, cost_aware, reuse_aware, adaptive or sessions";
 
   private static final SettingType<EvictionPolicy> TYPE = NodeSettings.POLICY.type();
 

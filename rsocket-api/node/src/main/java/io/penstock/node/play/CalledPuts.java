@@ -6,6 +6,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
+import io.penstock.pool.session.SessionNumbers;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
@@ -53,7 +54,8 @@ final class CalledPuts {
   void reserve(BlockTier tier, RecordedEvent begin) {
     Put put = new Put();
     puts.put(begin.flow(), put);
-    PutTerms terms = PutTerms.plain().withGroup(begin.text()).withUpserts(begin.number(2) == 1);
+    PutTerms terms = PutTerms.plain().withGroup(begin.text()).withUpserts(begin.number(2) == 1)
+        .withSession(SessionNumbers.read(begin.size(), begin::number, 3));
     PutTerms whole = begin.number(0) < 0 ? terms : terms.withPin(pin(begin.number(0), begin.number(1)));
     tier.reserve(begin.keys(), whole, put.scope).subscribe(put.reservation::set, error -> figures.refused());
   }

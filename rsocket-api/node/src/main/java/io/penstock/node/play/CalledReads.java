@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.session.SessionNumbers;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.BlockTier;
@@ -69,7 +70,7 @@ final class CalledReads {
     List<BlockKey> keys = begin.keys();
     OnMiss onMiss = OnMiss.values()[(int) begin.number(0)];
     Asked asked = begin(flow);
-    take(asked, tier.lease(keys, onMiss, asked.scope));
+    take(asked, tier.lease(keys, onMiss, SessionNumbers.read(begin.size(), begin::number, 1), asked.scope));
     RecordedEvent answer = turn.stream().filter(fact -> fact.kind() == Kind.LEASED && fact.flow() == flow).findFirst()
         .orElse(null);
     if (answer == null) {

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.tiers.PlayedTiers;
+import io.penstock.pool.session.SessionNumbers;
+import io.penstock.pool.session.SessionState;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.Player.PlayedStoreSpec;
 import io.penstock.recording.RecordedEvent;
@@ -88,6 +90,9 @@ final class RecordedCalls {
       case RELEASE -> heldBy(begin.number(1)).then(id -> run(holds(begin).release(id)));
       case PIN -> run(holds(begin).pin(begin.keys(), CalledPuts.pin(begin.number(1), begin.number(2))));
       case TAKE -> run(holds(begin).remove(begin.keys(), begin.number(1) == 1));
+      case SESSION -> run(tier(begin).session(
+          requireNonNull(SessionNumbers.read(begin.size(), begin::number, 1), "session"),
+          SessionState.values()[(int) begin.number(0)]));
       case EXPIRE -> world.expire(tier(begin));
       case SHUT -> shut(begin.tier());
       default -> {

@@ -61,7 +61,7 @@ public final class TierWatch {
     switch (event.kind()) {
       case OPENED -> tiers.put(event.tier(), event.text());
       case LEASE, READ, WINDOWS, SLICED_WINDOWS, SLICES, BLOCKS, RESERVE, COMMIT, REMOVE, HOLD, RELEASE, PIN, TAKE,
-          SWEEP, STAT, SHUT, FLOW ->
+          SWEEP, STAT, SHUT, SESSION, FLOW ->
         streams.put(flow, new Stream(view));
       case REQUEST, FLOW_REQUEST -> on(flow, stream -> stream.requested += event.number(0));
       case ENDED, FAILED, CANCEL, FLOW_COMPLETE, FLOW_ERROR, FLOW_CANCEL -> streams.remove(flow);

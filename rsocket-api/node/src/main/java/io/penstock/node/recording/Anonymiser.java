@@ -8,10 +8,14 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.node.play.Salt;
 import io.penstock.node.text.Json;
+import io.penstock.pool.session.SessionId;
+import io.penstock.pool.session.SessionNumbers;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.wire.protocol.Handshake;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,8 +68,23 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
     if (event.kind() == Kind.BEGAN && numbers.length > 0) {
       numbers[0] = 0;
     }
-    return new RecordedEvent(event.kind(), event.begins(), at(event), event.tier(), event.flow(), numbers,
-        keys(event.keys()), text);
+    return new RecordedEvent(event.kind(), event.begins(), at(event), event.tier(), event.flow(),
+        sessions(event, numbers), keys(event.keys()), text);
+  }
+
+  /// The numbers of `event`; a session among them gets another name.
+  private long[] sessions(RecordedEvent event, long[] numbers) {
+    int before = switch (event.kind()) {
+      case LEASE, SESSION -> 1;
+      case RESERVE -> 3;
+      default -> numbers.length;
+    };
+    SessionUse use = numbers.length > before ? SessionNumbers.read(event.size(), event::number, before) : null;
+    return use == null
+        ? numbers
+        : SessionNumbers.behind(
+            new SessionUse(SessionId.of("session-" + salt.word(use.session().toString())), use.priority(), use.keep()),
+            Arrays.copyOf(numbers, before));
   }
 
   private long at(RecordedEvent event) {

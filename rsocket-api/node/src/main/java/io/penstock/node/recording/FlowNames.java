@@ -26,7 +26,7 @@ final class FlowNames {
       case READ, HOLD, PIN, TAKE, SWEEP, RELEASE -> begin(flow, name(event.number(0)) + " / " + call(event));
       case WINDOWS, SLICED_WINDOWS, SLICES, BLOCKS, COMMIT ->
         begin(flow, name(event.number(0)) + " / " + EventView.kind(event));
-      case HOLDS, STAT, SHUT -> begin(flow, EventView.kind(event));
+      case HOLDS, STAT, SHUT, SESSION -> begin(flow, EventView.kind(event));
       case FLOW -> begin(flow, "flow " + event.text());
       case WINDOW -> begin(event.number(0), name(flow) + " / window");
       default -> {

@@ -323,4 +323,9 @@ public final class NodeTiers extends ForwardingTier {
   public Mono<Void> close() {
     return device == null ? super.close() : Endings.inOrder(List.of(super.close(), device.close()));
   }
+
+  @Override
+  protected boolean letsSessionsThrough() {
+    return true;
+  }
 }

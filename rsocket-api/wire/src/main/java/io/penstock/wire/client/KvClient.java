@@ -7,6 +7,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.budget.Permits;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -32,6 +34,7 @@ import io.penstock.wire.slice.SliceFraming;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -245,6 +248,35 @@ public final class KvClient {
   public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return gets.lease(keys, onMiss, null, scope);
   }
+
+  /// The same for a session. A node of an earlier release leases as for none.
+  ///
+  /// @param session of the request; null for none
+  public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    return gets.lease(keys, onMiss, null, session, scope);
+  }
+
+  /// Says in which state a session is; needs the right to write.
+  ///
+  /// @return whether the node knows the session; false also from a node of an earlier release, or one whose policy is
+  ///     not `sessions`
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return questions.session(session, state);
+  }
+
+  /// Matches `keys`, and waits up to `patience`, as far as the node lets a request wait, for those right behind the
+  /// prefix that are being written: the next turn of a conversation often asks before the last one is stored.
+  ///
+  /// @param session of the request; null for none
+  public Mono<Matched> match(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
+    return questions.pending(keys, session, patience);
+  }
+
+  /// What a node has of the keys of a request.
+  ///
+  /// @param prefix length of the longest prefix that is there
+  /// @param pending keys right behind it that are there or still being written; 0 from a node of an earlier release
+  public record Matched(int prefix, int pending) {}
 
   /// Leases the block of `key` where it lies in the memory of the node, for reads without a copy.
   ///

@@ -2,15 +2,21 @@ package io.penstock.wire.client;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;
 import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.EventMessage;
 import io.penstock.wire.protocol.Fields;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.StatMessages;
+import io.penstock.wire.protocol.WireFailure;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -22,6 +28,33 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
     List<BlockKey> asked = BlockKey.distinct(keys, space);
     return connection.ask(Routes.MATCH, request(asked), Messages.MatchReply.class)
         .map(reply -> reply.of(asked.size()));
+  }
+
+  /// The prefix that is there, or what is being written right behind it, too.
+  ///
+  /// @param patience how long the node may wait for what is being written
+  Mono<KvClient.Matched> pending(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return connection.ask(Routes.MATCH,
+        new Messages.KeysRequest(Messages.Keys.of(space, asked), null, null, SessionMessages.Named.of(session),
+            patience.toMillis()),
+        Messages.MatchReply.class)
+        .map(reply -> new KvClient.Matched(reply.of(asked.size()), reply.pendingOf(asked.size())));
+  }
+
+  /// @return false also from a node of an earlier release, which knows no sessions
+  Mono<Boolean> session(SessionUse session, SessionState state) {
+    SessionMessages.Named named = new SessionMessages.Named(session.session().bytes(), session.priority(),
+        session.keep() == null ? null : (Long) session.keep().toMillis());
+    return connection.ask(Routes.SESSION,
+        new SessionMessages.SessionRequest(named, state.name(), Fields.bytes(space)),
+        SessionMessages.SessionReply.class).map(SessionMessages.SessionReply::known)
+        .onErrorResume(Questions::isUnknownRoute, e -> Mono.just(false));
+  }
+
+  private static boolean isUnknownRoute(Throwable e) {
+    return e instanceof WireFailure.RemotePermanentException failure
+        && failure.code() == ErrorCode.UNKNOWN_ROUTE.code();
   }
 
   Mono<Presence> contains(List<BlockKey> keys) {

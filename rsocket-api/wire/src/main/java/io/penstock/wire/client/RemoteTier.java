@@ -7,6 +7,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Medium;
@@ -23,8 +25,10 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -69,6 +73,22 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return open(client.lease(keys, onMiss, scope).cast(Lease.class));
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    return open(client.lease(keys, onMiss, session, scope).cast(Lease.class));
+  }
+
+  @Override
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return open(client.session(session, state));
+  }
+
+  @Override
+  public Mono<Integer> promised(List<BlockKey> keys) {
+    return open(client.match(keys, null, Duration.ZERO)
+        .map(matched -> matched.prefix() + matched.pending()));
   }
 
   @Override

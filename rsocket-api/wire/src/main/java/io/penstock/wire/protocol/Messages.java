@@ -68,13 +68,23 @@ public final class Messages {
 
   /// @param lease null to lease nothing
   /// @param durability least promise that a key of the reply has, a name of [Durability]; null for any. `exists` alone
+  /// @param session of the request; null for none. `match` alone
+  /// @param pendingMillis how long to wait for keys that are being written; null to ask for no such keys. `match` alone
   @OmitsNulls
-  public record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease, @Nullable String durability) {
+  public record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease, @Nullable String durability,
+      SessionMessages.@Nullable Named session, @Nullable Long pendingMillis) {
     public KeysRequest {
       present("keys", keys);
+      if (pendingMillis != null && (pendingMillis < 0 || lease != null)) {
+        throw WireFormatException.request("pendingMillis", ">= 0, and absent with a lease", pendingMillis);
+      }
       if (durability != null && lease != null) {
         throw WireFormatException.request("durability", "absent with a lease", durability);
       }
+    }
+
+    public KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease, @Nullable String durability) {
+      this(keys, lease, durability, null, null);
     }
 
     public KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease) {
@@ -92,10 +102,26 @@ public final class Messages {
   }
 
   /// @param lease null if none was asked for, or nothing was found
+  /// @param pending keys right behind the prefix that are there or being written; null if none was asked for
   @OmitsNulls
-  public record MatchReply(int prefix, HoldMessages.@Nullable LeaseGiven lease) {
+  public record MatchReply(int prefix, HoldMessages.@Nullable LeaseGiven lease, @Nullable Integer pending) {
+    public MatchReply(int prefix, HoldMessages.@Nullable LeaseGiven lease) {
+      this(prefix, lease, null);
+    }
+
     public MatchReply(int prefix) {
       this(prefix, null);
+    }
+
+    /// Keys right behind the prefix that are there or being written; 0 from a node that does not tell.
+    ///
+    /// @throws WireFormatException if there are more than the rest of `keys` keys
+    public int pendingOf(int keys) {
+      int behind = pending == null ? 0 : pending;
+      if (behind < 0 || behind > keys - of(keys)) {
+        throw WireFormatException.request("pending", "in [0, " + (keys - prefix) + "]", behind);
+      }
+      return behind;
     }
 
     /// @throws WireFormatException if it is no prefix of `keys` keys
@@ -188,10 +214,11 @@ public final class Messages {
   /// @param verifies whether the client compares each byte, so that the node need not; null for no
   /// @param view part of each block; null for the whole block, from `startLayer` on
   /// @param request whose lease at a prefill rank is renewed as bytes move; null for none
+  /// @param session of the request; null for none
   @OmitsNulls
   public record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
       long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable Boolean verifies, @Nullable View view,
-      @Nullable String request) {
+      @Nullable String request, SessionMessages.@Nullable Named session) {
     public GetRequest {
       present("keys", keys);
       requireTicket(ticket);
@@ -201,6 +228,13 @@ public final class Messages {
       if (view != null && startLayer != 0) {
         throw WireFormatException.request("startLayer", "0 with a view", startLayer);
       }
+    }
+
+    public GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
+        long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable Boolean verifies, @Nullable View view,
+        @Nullable String request) {
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, lease, proof, verifies, view, request,
+          null);
     }
 
     public GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,

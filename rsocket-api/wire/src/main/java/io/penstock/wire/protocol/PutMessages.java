@@ -29,10 +29,11 @@ public final class PutMessages {
   /// @param upsert whether to replace blocks that are there; null for no
   /// @param outcomes whether the sender wants an outcome for each key, so that a damaged block fails alone; null for no
   /// @param tokens token ids of the blocks; null for none
+  /// @param session of the request; null for none
   @OmitsNulls
   public record PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket,
       HoldMessages.@Nullable PinWanted pin, @Nullable String group, @Nullable Boolean upsert,
-      @Nullable Boolean outcomes, @Nullable Tokens tokens) {
+      @Nullable Boolean outcomes, @Nullable Tokens tokens, SessionMessages.@Nullable Named session) {
     /// Maximum number of characters of the name of a group.
     private static final int LONGEST_GROUP = 256;
 
@@ -58,12 +59,19 @@ public final class PutMessages {
       this(keys, maxSliceBytes, windowBlocks, ticket, pin, group, upsert, outcomes, null);
     }
 
+    public PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket,
+        HoldMessages.@Nullable PinWanted pin, @Nullable String group, @Nullable Boolean upsert,
+        @Nullable Boolean outcomes, @Nullable Tokens tokens) {
+      this(keys, maxSliceBytes, windowBlocks, ticket, pin, group, upsert, outcomes, tokens, null);
+    }
+
     /// @param tokens of the keys; null for none
     public static PutRequest of(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket, PutTerms terms,
         @Nullable Tokens tokens) {
       return new PutRequest(keys, maxSliceBytes, windowBlocks, ticket,
           terms.pin() == null ? null : HoldMessages.PinWanted.of(terms.pin()),
-          terms.group().isEmpty() ? null : terms.group(), terms.upserts() ? true : null, true, tokens);
+          terms.group().isEmpty() ? null : terms.group(), terms.upserts() ? true : null, true, tokens,
+          SessionMessages.Named.of(terms.session()));
     }
 
     /// @param asked the keys of this request
@@ -73,7 +81,8 @@ public final class PutMessages {
     ///     keys and tokens
     public PutTerms terms(List<BlockKey> asked, int blockTokens, int maxKeys) {
       return new PutTerms(pin == null ? null : pin.pin(), group == null ? "" : group, upsert != null && upsert,
-          tokens == null ? Map.of() : tokens.of(asked, blockTokens, maxKeys));
+          tokens == null ? Map.of() : tokens.of(asked, blockTokens, maxKeys),
+          SessionMessages.Named.use(session));
     }
 
     public boolean wantsOutcomes() {

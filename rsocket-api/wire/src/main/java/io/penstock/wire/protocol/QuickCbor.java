@@ -58,10 +58,11 @@ final class QuickCbor {
         ? asked.keys().hashes().length
         : message instanceof Messages.GetRequest get ? get.keys().hashes().length : 0);
     switch (message) {
-      case Messages.KeysRequest request when request.lease() == null && request.durability() == null ->
+      case Messages.KeysRequest request when request.lease() == null && request.durability() == null
+          && request.session() == null && request.pendingMillis() == null ->
         keysRequest(out, request);
       case Messages.GetRequest request when request.lease() == null && request.view() == null
-          && request.request() == null && !Boolean.FALSE.equals(request.verifies()) ->
+          && request.request() == null && request.session() == null && !Boolean.FALSE.equals(request.verifies()) ->
         getRequest(out, request);
       case Messages.Found found -> found(out, found);
       case Messages.Bits bits -> bits(out, bits);
@@ -116,7 +117,7 @@ final class QuickCbor {
 
   private static boolean isPlain(PutMessages.PutRequest request) {
     return request.pin() == null && request.group() == null && request.upsert() == null && request.wantsOutcomes()
-        && request.tokens() == null;
+        && request.tokens() == null && request.session() == null;
   }
 
   private static void putRequest(Cbor.Writer out, PutMessages.PutRequest request) {

@@ -23,6 +23,8 @@ public final class Routes {
   public static final String REMOVE = PREFIX + "remove";
   /// Pins blocks, or ends their pins.
   public static final String PIN = PREFIX + "pin";
+  /// Says in which state a session is.
+  public static final String SESSION = PREFIX + "session";
   /// Ends a read lease.
   public static final String RELEASE = PREFIX + "release";
   /// Answers when the node holds nothing any more of a get.
@@ -61,7 +63,8 @@ public final class Routes {
   public static final String SIGNAL = PREFIX + "signal";
   public static final List<String> ALL =
       List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-          LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
+          LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL,
+          SESSION);
 
   private Routes() {}
 
@@ -70,7 +73,7 @@ public final class Routes {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
         Role.READER;
-      case PUT, PIN, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
+      case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

@@ -98,12 +98,13 @@ final class ServedConnection {
     Budget incoming = rate.incoming(share.incoming(options.maxStreams()));
     SilenceLimit.Rule reading = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.gets());
     SilenceLimit.Rule writing = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.puts());
+    GetWaits waits = new GetWaits(reading, options.awaitTimeout());
     return new RouteGroups(gate,
         new HelloRoutes(spaces, carriers,
             new HelloRoutes.Node(options.node(), options.generation(), options.endpoints(),
                 serving.disagg().generation()),
             remote),
-        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, turns),
+        new LookUpRoutes(spaces, holds, gate, waits), new HoldRoutes(spaces, holds, turns),
         new StatRoutes(spaces, options.node(), serving.shares().budget(), running, serving.draining()),
         new EventRoutes(spaces, streams, serving.allocator(), options.generation()),
         new DrainRoutes(streams, carriers),
@@ -113,7 +114,7 @@ final class ServedConnection {
                 new TierBlocks.Heard(options.streams(), address, running.out())),
             held),
         new GetRoutes(spaces, holds, carriers, streams, clocks, gate, serving.disagg(), outgoing,
-            new GetWaits(reading, options.awaitTimeout()), serving.allocator()),
+            waits, serving.allocator()),
         new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming, writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),

@@ -5,6 +5,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.carrier.ClientRing;
 import io.penstock.carrier.LeasedMemory;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
@@ -12,6 +13,7 @@ import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.WireFailure.CarrierUnavailableException;
 import io.penstock.wire.report.Carried;
 import io.penstock.wire.report.StreamClock;
@@ -37,9 +39,15 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
   ///
   /// @param under read lease to read under; null for none
   public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope) {
+    return lease(keys, onMiss, under, null, scope);
+  }
+
+  /// @param session of the request; null for none
+  public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
+      @Nullable SessionUse session, BlockScope scope) {
     List<BlockKey> asked = BlockKey.distinct(keys, setting.space());
     return connection.transport().turns()
-        .retried(Mono.create(sink -> new Get(asked, onMiss, under, scope, sink).start()));
+        .retried(Mono.create(sink -> new Get(asked, onMiss, under, session, scope, sink).start()));
   }
 
   /// One get, until its reader has the lease: through the read ring if that has all of its blocks, else over the
@@ -48,17 +56,19 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     private final List<BlockKey> keys;
     private final OnMiss onMiss;
     private final @Nullable Long under;
+    private final @Nullable SessionUse session;
     private final BlockScope scope;
     private final MonoSink<RemoteLease> sink;
     private final @Nullable TraceContext trace;
     private final StreamClock clock;
     private final Disposable.Swap running = Disposables.swap();
 
-    private Get(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope,
-        MonoSink<RemoteLease> sink) {
+    private Get(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, @Nullable SessionUse session,
+        BlockScope scope, MonoSink<RemoteLease> sink) {
       this.keys = keys;
       this.onMiss = onMiss;
       this.under = under;
+      this.session = session;
       this.scope = scope;
       this.sink = sink;
       this.trace = TraceContext.of(sink.contextView());
@@ -76,7 +86,8 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     }
 
     private @Nullable ClientRing ringFor() {
-      boolean fits = onMiss == OnMiss.SKIP && under == null && !keys.isEmpty() && keys.size() <= RingAsk.MOST_KEYS
+      boolean fits = onMiss == OnMiss.SKIP && under == null && session == null && !keys.isEmpty()
+          && keys.size() <= RingAsk.MOST_KEYS
           && setting.startLayer() == 0;
       return fits ? carriers.ring() : null;
     }
@@ -98,7 +109,7 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     }
 
     private void overConnection() {
-      Messages.GetRequest request = request(keys, onMiss, under, carriers.proof(), true);
+      Messages.GetRequest request = request(keys, onMiss, under, session, carriers.proof(), true);
       GetReceiver stream = new GetReceiver(setting.on(onMiss), keys, landing(request.ticket(), clock), clock,
           (receiver, found) -> leased(new RemoteLease(receiver, drain(request.ticket(), receiver), found)),
           sink::error);
@@ -116,10 +127,10 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
   }
 
   private Messages.GetRequest request(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under,
-      byte @Nullable [] proof, boolean verifies) {
+      @Nullable SessionUse session, byte @Nullable [] proof, boolean verifies) {
     return new Messages.GetRequest(Messages.Keys.of(setting.space(), asked), onMiss.name(), setting.order().name(),
         setting.startLayer(), setting.maxSliceBytes(), setting.windowBlocks(), tickets.incrementAndGet(), under, proof,
-        verifies ? true : null);
+        verifies ? true : null, null, null, SessionMessages.Named.of(session));
   }
 
   private Landing landing(long ticket, Carried carried) {
@@ -147,7 +158,7 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
   }
 
   private void compareAtNode(List<BlockKey> asked, BlockScope scope, MonoSink<RemoteLease> sink) {
-    Messages.GetRequest request = request(asked, OnMiss.SKIP, null, null, false);
+    Messages.GetRequest request = request(asked, OnMiss.SKIP, null, null, null, false);
     GetReceiver stream = new GetReceiver(setting, asked,
         (receiver, found) -> sink
             .success(scope.adopt(new RemoteLease(receiver, drain(request.ticket(), receiver), found))),

@@ -10,12 +10,14 @@ import io.penstock.block.SliceShape;
 import io.penstock.carrier.SliceSender;
 import io.penstock.operator.Failures;
 import io.penstock.operator.Quiet;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Messages;
+import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.server.call.Call;
@@ -52,6 +54,10 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
     SliceShape shape = spaces.shape(request, layout);
     SliceSender sender = carriers.sender(request.proof());
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
+    SessionUse session = SessionMessages.Named.use(request.session());
+    if (session != null) { // its blocks stay, and others leave
+      spaces.require(call, Role.WRITER, call.route() + " with a session", tier);
+    }
     boolean readerVerifies = request.isVerified() && view == null;
     return gate.working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
@@ -59,7 +65,7 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
       SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, allocator, sender,
           ranks.renewing(clock, request.request()), spaces.limits().maxSliceBytes(), readerVerifies, outgoing);
       return clock.over(Flux.using(inFlight::openScope,
-          scope -> lease(tier, keys, onMiss, request.lease(), scope)
+          scope -> lease(tier, keys, onMiss, request.lease(), session, scope)
               .map(lease -> readerVerifies ? lease.unverified() : lease)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
@@ -72,9 +78,9 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
-      BlockScope scope) {
+      @Nullable SessionUse session, BlockScope scope) {
     return Failures.signalled(
-        () -> under == null ? tier.lease(keys, onMiss, scope) : holds.in(tier).read(under, keys, scope));
+        () -> under == null ? tier.lease(keys, onMiss, session, scope) : holds.in(tier).read(under, keys, scope));
   }
 
   private Flux<LayerSlice> slices(Lease lease, SliceShape shape, @Nullable BlockView view, OnMiss onMiss,

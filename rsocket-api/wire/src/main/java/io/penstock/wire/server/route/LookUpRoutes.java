@@ -1,30 +1,42 @@
 package io.penstock.wire.server.route;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.session.SessionState;
+import io.penstock.pool.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.wire.protocol.HoldMessages;
 import io.penstock.wire.protocol.Messages;
+import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.security.Role;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.DrainGate;
 import io.penstock.wire.server.space.ConnectionHolds;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.rsocket.Payload;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /// The routes `match` and `exists` on one connection of a node.
-public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate gate) {
+///
+/// @param waits how long a `match` may wait for a block that is being written
+public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate gate, GetWaits waits) {
+  /// Time between two looks at keys that are being written.
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(2);
+
   /// What answers `match` at once; null if it takes longer.
   @Nullable Callable<Payload> matchAtOnce(Call call) {
     Messages.KeysRequest request = matched(call);
-    if (request.lease() != null) {
+    if (request.lease() != null || request.session() != null || request.pendingMillis() != null) {
       return null;
     }
     BlockTier tier = spaces.of(call, request.keys());
@@ -65,10 +77,52 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
     BlockTier tier = spaces.of(call, request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
+    SessionUse session = SessionMessages.Named.use(request.session());
+    Mono<Payload> answer = matched(call, request, tier, keys, wanted);
+    return session == null ? answer : began(call, tier, session).then(answer);
+  }
+
+  /// The session is active from now on. A caller who may only read has no effect on what stays.
+  private Mono<Boolean> began(Call call, BlockTier tier, SessionUse session) {
+    spaces.require(call, Role.WRITER, call.route() + " with a session", tier);
+    return tier.session(session, SessionState.ACTIVE);
+  }
+
+  private Mono<Payload> matched(Call call, Messages.KeysRequest request, BlockTier tier, List<BlockKey> keys,
+      HoldMessages.@Nullable LeaseWanted wanted) {
+    Long pending = request.pendingMillis();
+    if (pending != null) {
+      return promised(tier, keys, Duration.ofMillis(Math.min(pending, waits.await().toMillis()))).map(call::reply);
+    }
     return wanted == null
         ? tier.match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
         : leased(call, tier, keys, wanted.terms(true)).map(lease -> call
             .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  /// The prefix, and the keys behind it that are being written: at once if there are none, or else when they came or
+  /// the time is over.
+  private Mono<Messages.MatchReply> promised(BlockTier tier, List<BlockKey> keys, Duration patience) {
+    Mono<Messages.MatchReply> now = tier.promised(keys).flatMap(promised -> tier.match(keys)
+        .map(prefix -> new Messages.MatchReply(prefix, null, Math.max(0, promised - prefix))));
+    if (patience.isZero()) {
+      return now;
+    }
+    Scheduler timers = waits.stall().timers();
+    long end = timers.now(TimeUnit.NANOSECONDS) + patience.toNanos();
+    return now.repeatWhen(answers -> answers.delayElements(LOOK_AGAIN, timers))
+        .takeUntil(reply -> isWhole(reply) || timers.now(TimeUnit.NANOSECONDS) >= end).last();
+  }
+
+  private static boolean isWhole(Messages.MatchReply reply) {
+    return reply.pending() == null || reply.pending() == 0;
+  }
+
+  Mono<Payload> session(Call call) {
+    SessionMessages.SessionRequest request = call.message(SessionMessages.SessionRequest.class);
+    BlockTier tier = spaces.of(call, "space", request.space());
+    return tier.session(request.session().use(), request.sessionState())
+        .map(known -> call.reply(new SessionMessages.SessionReply(known)));
   }
 
   Mono<Payload> exists(Call call) {
