@@ -58,7 +58,7 @@ final class LoadRunTest {
   }
 
   @Test
-  void twoPrefillsAndTwoDecodes_answerAsTheMonolith_andHitsRiseWithTurns() throws Exception {
+  void twoPrefillsAndTwoDecodes_answerAsTheMonolith_andHitsGrowWithTurns() throws Exception {
     LoadPlan plan = new LoadPlan(12, 3, 8, 48, 24, 7);
     LoadRun run = new LoadRun(plan, pairs(), System::nanoTime);
     LoadRun.Outcome outcome = run.run(turn -> {});

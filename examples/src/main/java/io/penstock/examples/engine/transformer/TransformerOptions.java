@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// @param slots requests that are computed side by side
 /// @param cacheBlocks blocks of earlier prompts that a prefill keeps
 /// @param claim how long a prefill holds the blocks of an answer until its decode has them leased
-/// @param reuse whether it looks for blocks of earlier prompts; without, it has what the prefill of a request hands over
+/// @param reuse whether it looks for blocks of earlier prompts; without, only a prefill hands over blocks
 /// @param tokenTime least time of a generated token: a larger model takes longer
 public record TransformerOptions(EngineRole role, String host, @Nullable String node, int slots, int cacheBlocks,
     boolean reuse, Duration claim, Duration tokenTime) {
