@@ -146,8 +146,7 @@ public final class Router {
     double of(Candidate candidate);
   }
 
-  @GuardedBy("this")
-  private @Nullable Candidate pick(long among, Cost cost) {
+  @GuardedBy("this") private @Nullable Candidate pick(long among, Cost cost) {
     return switch (policy) {
       case RANDOM -> nth(among, Long.bitCount(among) == 0 ? 0 : random.nextInt(Long.bitCount(among)));
       case ROUND_ROBIN -> nth(among, Long.bitCount(among) == 0 ? 0 : (int) (turn % Long.bitCount(among)));
@@ -155,8 +154,7 @@ public final class Router {
     };
   }
 
-  @GuardedBy("this")
-  private @Nullable Candidate nth(long among, int place) {
+  @GuardedBy("this") private @Nullable Candidate nth(long among, int place) {
     long rest = among;
     for (int i = 0; i < place; i++) {
       rest &= rest - 1;
@@ -165,8 +163,7 @@ public final class Router {
   }
 
   /// Of equals the first that was added, as `vllm-ascend`'s proxy does.
-  @GuardedBy("this")
-  private @Nullable Candidate least(long among, Cost cost) {
+  @GuardedBy("this") private @Nullable Candidate least(long among, Cost cost) {
     Candidate best = null;
     double lowest = Double.POSITIVE_INFINITY;
     for (Candidate candidate : candidates.values()) {

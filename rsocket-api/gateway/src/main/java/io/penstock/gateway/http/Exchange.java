@@ -144,7 +144,8 @@ final class Exchange {
       }
       return isStream
           ? stream(events, writer)
-          : events.ofType(AnswerEvent.Whole.class).singleOrEmpty().flatMap(whole -> json(OK, writer.whole(whole.body())));
+          : events.ofType(AnswerEvent.Whole.class).singleOrEmpty()
+              .flatMap(whole -> json(OK, writer.whole(whole.body())));
     }).then();
   }
 

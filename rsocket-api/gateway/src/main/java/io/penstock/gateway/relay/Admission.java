@@ -71,7 +71,7 @@ public final class Admission {
     Ticket ticket = new Ticket(priority, timer.now(TimeUnit.NANOSECONDS));
     synchronized (this) {
       if (waiting == 0 && running < places()) {
-        ticket.grant(ticket.entered);
+        grant(ticket, ticket.entered);
       } else {
         queue(ticket);
       }
@@ -140,12 +140,18 @@ public final class Admission {
     return Duration.ofSeconds(Math.clamp((long) Math.ceil(nanos / NANOS), 1, 60));
   }
 
+  @GuardedBy("this") private void grant(Ticket ticket, long now) {
+    ticket.began = now;
+    running++;
+    signals.add(ticket.granted::tryEmitEmpty);
+  }
+
   @GuardedBy("this") private void grantFree() {
     int places = places();
     for (int at = RelayRequest.MAX_PRIORITY; at >= 0; at--) {
       while (running < places && !queues.get(at).isEmpty()) {
         waiting--;
-        queues.get(at).poll().grant(timer.now(TimeUnit.NANOSECONDS));
+        grant(queues.get(at).removeFirst(), timer.now(TimeUnit.NANOSECONDS));
       }
     }
   }
@@ -174,8 +180,9 @@ public final class Admission {
     private final int priority;
     private final long entered;
     private final Sinks.Empty<Void> granted = Sinks.empty();
-    @GuardedBy("Admission.this") private long began = -1;
-    @GuardedBy("Admission.this") private boolean left;
+    // Guarded by the admission
+    private long began = -1;
+    private boolean left;
 
     private Ticket(int priority, long entered) {
       this.priority = priority;
@@ -187,12 +194,6 @@ public final class Admission {
       return granted.asMono().timeout(options.patience(), Mono.error(() -> new ApiException(REFUSED,
           "wait for an engine must be at most " + options.patience().toMillis() + " ms (was longer)",
           Duration.ofSeconds(1))), timer);
-    }
-
-    @GuardedBy("Admission.this") private void grant(long now) {
-      began = now;
-      running++;
-      signals.add(granted::tryEmitEmpty);
     }
 
     /// The first event of the answer came.

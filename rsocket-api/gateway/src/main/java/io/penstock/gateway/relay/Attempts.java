@@ -193,7 +193,7 @@ final class Attempts {
 
   private static boolean isDeath(Throwable failure) {
     return failure instanceof TimeoutException || mayRepeat(failure)
-        || failure instanceof ApiException none && none.status() == UNAVAILABLE;
+        || (failure instanceof ApiException none && none.status() == UNAVAILABLE);
   }
 
   private Throwable named(Throwable failure) {

@@ -69,8 +69,8 @@ final class StreamRecord {
   }
 
   private static boolean isAbsent(JsonNode value) {
-    return value.isMissingNode() || value.isNull() || value.isEmpty() && value.isContainer()
-        || value.isBoolean() && !value.asBoolean();
+    return value.isMissingNode() || value.isNull() || (value.isEmpty() && value.isContainer())
+        || (value.isBoolean() && !value.asBoolean());
   }
 
   /// The request for the first engine: it asks for what the gateway must know.
