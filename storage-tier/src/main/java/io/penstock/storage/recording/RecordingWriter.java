@@ -354,7 +354,8 @@ public final class RecordingWriter implements Script, AutoCloseable {
     engine.close();
     pages.free();
     if (missed() > 0) {
-      LOG.warn("the recording has gaps: {} events were left out, as its disk did not keep up", missed());
+      LOG.warn("the recording has gaps: {} events were left out, as its disk did not {}", missed(),
+          unwritten > 0 ? "take them" : "keep up");
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

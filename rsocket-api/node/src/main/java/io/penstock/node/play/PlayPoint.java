@@ -32,6 +32,11 @@ public record PlayPoint(long event, long nanos) {
             flag, text));
   }
 
+  /// For a person: *event 4711*, or *2.500000 s*.
+  String text() {
+    return event == Long.MAX_VALUE ? PlayText.seconds(nanos) : "event " + event;
+  }
+
   private static double nanosOf(String unit) {
     return switch (unit) {
       case "ns" -> 1;

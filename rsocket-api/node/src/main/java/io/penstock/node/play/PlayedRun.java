@@ -96,7 +96,12 @@ final class PlayedRun implements Player.Follower {
     FlowEvents chosen = flow;
     if (chosen != null && chosen.events.isEmpty() && difference == null) {
       throw new IllegalArgumentException(
-          "--flow must be the number or the name of a flow that was played (was %s)".formatted(plan.flow()));
+          "--flow must be the number or the name of a flow that was played, within the first %,d events (was %s)"
+              .formatted(outcome.events(), plan.flow()));
+    }
+    if (plan.breakAt() != null && stop == null && difference == null) {
+      throw new IllegalArgumentException("--break-at must be a place in what can be played, which has %,d events (was %s)"
+          .formatted(outcome.events(), plan.breakAt().text()));
     }
     return new PlayReport(folder.toString(), outcome.turns(), outcome.events(), recorded.flows(), recorded.sums(),
         played.sums(), payloads, outcome.gap(), stop, difference == null ? null : context(difference),

@@ -196,7 +196,8 @@ public final class RecordingPlay {
         ? "bytes of blocks are compared, too"
         : "bytes of blocks were not recorded: they are made from the keys");
     if (report.gap()) {
-      print("events are missing from there on: they were left out, lost or damaged");
+      print("%,d events were played; behind them events are missing: they were left out, lost or damaged".formatted(
+          report.events()));
     }
     PlayReport.Stop stop = report.stop();
     if (stop != null) {
@@ -219,7 +220,7 @@ public final class RecordingPlay {
       sums("played", report.played());
     } else {
       print((report.recorded().equals(report.played()) ? "equal to what was recorded" : "DIFFERENT")
-          + "; SHA-256 " + report.played().sha256());
+          + (report.gap() ? " up to the gap" : "") + "; SHA-256 " + report.played().sha256());
       sums(null, report.played());
     }
     if (runs.size() > 1) {
