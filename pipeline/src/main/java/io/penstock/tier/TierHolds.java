@@ -8,7 +8,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionUse;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -4,10 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
-import io.penstock.pool.session.SessionBounds;
-import io.penstock.pool.session.SessionId;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionBounds;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

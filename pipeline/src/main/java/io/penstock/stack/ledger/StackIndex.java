@@ -2,13 +2,13 @@ package io.penstock.stack.ledger;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.SlabPart;
+import io.penstock.block.session.SessionBounds;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.pool.Hold;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.pool.evict.SessionOrder;
-import io.penstock.pool.session.SessionBounds;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Pending;
 import io.penstock.stack.decision.Resident;

@@ -3,7 +3,7 @@ package io.penstock.stack.read;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionUse;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Pending;

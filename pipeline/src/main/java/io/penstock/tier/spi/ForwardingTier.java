@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;

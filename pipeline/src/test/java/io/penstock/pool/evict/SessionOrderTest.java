@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import io.penstock.block.session.SessionBounds;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.pool.EvictionOrderTest;
 import io.penstock.pool.Ledger;
-import io.penstock.pool.session.SessionBounds;
-import io.penstock.pool.session.SessionId;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.LongStream;

@@ -10,6 +10,8 @@ import io.penstock.gateway.dialect.Dialects;
 import io.penstock.gateway.dialect.EngineAddress;
 import io.penstock.gateway.dialect.HttpEngineClient;
 import io.penstock.gateway.dialect.Metaserver;
+import io.penstock.gateway.events.EventOptions;
+import io.penstock.gateway.events.EventSubscriber;
 import io.penstock.gateway.http.AdminRoutes;
 import io.penstock.gateway.http.ApiKeys;
 import io.penstock.gateway.http.ApiRoutes;
@@ -20,7 +22,9 @@ import io.penstock.gateway.http.QuotaFile;
 import io.penstock.gateway.instance.HealthOptions;
 import io.penstock.gateway.instance.InstanceRole;
 import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.prompt.EngineTokens;
 import io.penstock.gateway.prompt.GivenTokens;
+import io.penstock.gateway.prompt.HttpTokenizer;
 import io.penstock.gateway.prompt.PromptTokens;
 import io.penstock.gateway.prompt.TextPieces;
 import io.penstock.gateway.relay.Admission;
@@ -51,6 +55,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -77,6 +82,7 @@ final class Gateway implements AutoCloseable {
   private final Scheduler work;
   private final Instances instances;
   private final Admission admission;
+  private final EventSubscriber events;
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final DisposableServer clients;
   private final @Nullable DisposableServer operators;
@@ -98,8 +104,8 @@ final class Gateway implements AutoCloseable {
         timer);
     Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
     int blockTokens = config.get(GatewaySettings.BLOCK_TOKENS);
-    RouterChooser chooser = new RouterChooser(router,
-        PromptTokens.firstOf(List.of(new GivenTokens(blockTokens), new TextPieces(blockTokens))), blockTokens);
+    this.events = EventSubscriber.start(router.index(), EventOptions.defaults(blockTokens), System::nanoTime);
+    RouterChooser chooser = new RouterChooser(router, tokens(blockTokens), blockTokens, events);
     this.admission = new Admission(new AdmissionOptions(config.get(GatewaySettings.QUEUE),
         config.get(GatewaySettings.QUEUE_TIMEOUT), config.get(GatewaySettings.TTFT_GOAL).orElse(null)),
         () -> instances.answering() * config.get(GatewaySettings.RUNNING), timer);
@@ -134,6 +140,26 @@ final class Gateway implements AutoCloseable {
     add(GatewaySettings.PREFILL, InstanceRole.PREFILL);
     add(GatewaySettings.DECODE, InstanceRole.DECODE);
     add(GatewaySettings.BOTH, InstanceRole.BOTH);
+  }
+
+  /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.
+  private PromptTokens tokens(int blockTokens) {
+    List<PromptTokens> all = new ArrayList<>(List.of(new GivenTokens(blockTokens)));
+    if (config.get(GatewaySettings.TOKENIZE)) {
+      HttpClient http = HttpClient.create(pool).runOn(loops).option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
+          (int) CONNECT.toMillis());
+      all.add(new EngineTokens(new HttpTokenizer(http, this::anEngine), EngineTokens.Options.defaults(blockTokens),
+          timer));
+    }
+    all.add(new TextPieces(blockTokens));
+    return PromptTokens.firstOf(all);
+  }
+
+  /// An engine that answers.
+  private URI anEngine() {
+    return Stream.of(InstanceRole.PREFILL, InstanceRole.BOTH, InstanceRole.DECODE)
+        .flatMap(role -> instances.live(role).stream()).findFirst()
+        .orElseThrow(() -> new IllegalStateException("an engine must answer (none does)")).address().url();
   }
 
   static Gateway start(GatewayConfig config) throws IOException {
@@ -240,6 +266,7 @@ final class Gateway implements AutoCloseable {
     if (operators != null) {
       operators.disposeNow(END);
     }
+    events.close().block(END);
     pool.disposeLater().block(END);
     loops.disposeLater(Duration.ZERO, END).block(END.plus(END));
     work.dispose();

@@ -47,6 +47,8 @@ final class GatewaySettings {
       "How instances are chosen: in turn, by chance, by load, or by the tokens that are left to compute.");
   static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16), "16",
       "Tokens of a block of the engines.");
+  static final Setting<Boolean> TOKENIZE = new Setting<>("tokenize", FLAG, "false",
+      "Ask an engine for the tokens of texts (/tokenize), so that the blocks of its KV events are found.");
   static final Setting<Integer> RUNNING = new Setting<>("running", SettingType.count(1, 1 << 16), "256",
       "Requests that run at each answering engine at most; others wait.");
   static final Setting<Integer> QUEUE = new Setting<>("queue", SettingType.count(0, 1 << 20), "512",
@@ -116,7 +118,7 @@ final class GatewaySettings {
 
   static final List<Topic> TOPICS = List.of(
       Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER),
-      Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
+      Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, TOKENIZE, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
       Topic.of("Life of a request", ATTEMPTS, RESUMES, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Health of engines", HEALTH_INTERVAL, HEALTH_TIMEOUT, HEALTH_DOWN, HEALTH_UP),
       Topic.of("Endpoints", HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN, KEYS, QUOTAS, OPEN, TLS_CERT, TLS_KEY,

@@ -331,7 +331,9 @@ final class LabMainTest {
 
   private static Stream<String> below(String path, CommandLine line) {
     return line.getSubcommands().entrySet().stream()
-        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).flatMap(entry -> {
+        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden())
+        .filter(entry -> !entry.getKey().equals("gateway")) // another module has it; here it says where
+        .flatMap(entry -> {
           String name = (path + " " + entry.getKey()).strip();
           return Stream.concat(Stream.of(name), below(name, entry.getValue()));
         });

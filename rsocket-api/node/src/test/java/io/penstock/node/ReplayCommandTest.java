@@ -244,7 +244,7 @@ final class ReplayCommandTest {
     "--dram 0 | one of hbm, dram and ssd must be > 0 (all are off)",
     "--connect 127.0.0.1:1 --ssd 1GiB | --ssd must be left out with --connect",
     "--policy random | --policy must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, cost_aware, "
-        + "reuse_aware, adaptive (was random)",
+        + "reuse_aware, adaptive, sessions (was random)",
     "--concurrency 0 | concurrency must be in [1, 256] (was 0)",
     "--limit 0 | must be > 0 (was 0)",
     "--speed -1 | speed must be >= 0 (was -1.0)",

@@ -23,9 +23,20 @@ public record EngineAddress(URI url, Map<String, String> settings) {
   static final String PP_SIZE = "pp-size";
   static final String PROMPT_LIST = "prompt-list";
   static final String BATCH = "batch";
+  /// Address of the engine's KV events, `tcp://HOST:PORT`.
+  public static final String EVENTS = "events";
+  /// Address at which missed events are asked for again.
+  public static final String EVENTS_REPLAY = "events-replay";
+  /// First bytes of the messages that are read.
+  public static final String EVENTS_TOPIC = "events-topic";
+  /// Who publishes: `engine`, or `node` for the node that keeps the engine's blocks.
+  public static final String EVENTS_OF = "events-of";
+  private static final Set<String> PUBLISHERS = Set.of("engine", "node");
   private static final Set<String> NUMBERS = Set.of(BOOTSTRAP_PORT, KV_PORT, TP_SIZE, PP_SIZE);
   private static final Set<String> NAMES = new TreeSet<>(
-      Set.of(DIALECT, BOOTSTRAP_HOST, BOOTSTRAP_PORT, ENGINE_ID, KV_HOST, KV_PORT, TP_SIZE, PP_SIZE, PROMPT_LIST));
+      Set.of(DIALECT, BOOTSTRAP_HOST, BOOTSTRAP_PORT, ENGINE_ID, KV_HOST, KV_PORT, TP_SIZE, PP_SIZE, PROMPT_LIST,
+          EVENTS,
+          EVENTS_REPLAY, EVENTS_TOPIC, EVENTS_OF));
   private static final int MAX_PORT = 65_535;
 
   public EngineAddress {
@@ -61,7 +72,8 @@ public record EngineAddress(URI url, Map<String, String> settings) {
     return setting(DIALECT).map(DialectName::of);
   }
 
-  Optional<String> setting(String name) {
+  /// The value of a setting; empty if it is not given.
+  public Optional<String> setting(String name) {
     return Optional.ofNullable(settings.get(name));
   }
 
@@ -92,6 +104,9 @@ public record EngineAddress(URI url, Map<String, String> settings) {
     }
     if (name.equals(PROMPT_LIST) && !Set.of("split", BATCH).contains(value)) {
       throw new IllegalArgumentException(PROMPT_LIST + " must be split or batch (was " + value + ")");
+    }
+    if (name.equals(EVENTS_OF) && !PUBLISHERS.contains(value)) {
+      throw new IllegalArgumentException(EVENTS_OF + " must be engine or node (was " + value + ")");
     }
     if (name.equals(DIALECT)) {
       DialectName.of(value);

@@ -5,6 +5,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
+import io.penstock.operator.InTurn;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -108,11 +109,11 @@ public final class HttpEngineClient implements EngineClient {
         sink.next(json);
       }
     });
-    return events.onErrorMap(failure -> !(failure instanceof LegFailure),
-        failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure))
-        .concatWith(Mono.defer(() -> done.get()
-            ? Mono.empty()
-            : Mono.error(LegFailure.broken(leg, "ended its stream without " + DONE, null))));
+    return InTurn.of(events.onErrorMap(failure -> !(failure instanceof LegFailure),
+        failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure)),
+        Flux.defer(() -> done.get()
+            ? Flux.empty()
+            : Flux.error(LegFailure.broken(leg, "ended its stream without " + DONE, null))));
   }
 
   /// An error of today's engines, or of vLLM before errors were nested.

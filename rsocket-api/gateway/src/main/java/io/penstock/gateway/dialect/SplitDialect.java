@@ -1,5 +1,6 @@
 package io.penstock.gateway.dialect;
 
+import io.penstock.operator.InTurn;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -50,7 +51,7 @@ final class SplitDialect implements Dialect {
 
   private Flux<AnswerEvent> chunks(EnginePair pair, List<Part> parts) {
     MergedChunks merged = new MergedChunks();
-    return Flux.fromIterable(parts)
+    return InTurn.of(Flux.fromIterable(parts)
         .flatMap(part -> each.answer(part.request(), pair)
             .<AnswerEvent>handle((event, sink) -> {
               if (event instanceof AnswerEvent.Chunk chunk) {
@@ -59,8 +60,8 @@ final class SplitDialect implements Dialect {
                   sink.next(changed);
                 }
               }
-            }), CONCURRENCY, PREFETCH)
-        .concatWith(Flux.defer(merged::usage));
+            }), CONCURRENCY, PREFETCH),
+        Flux.defer(merged::usage));
   }
 
   private Flux<AnswerEvent> whole(EnginePair pair, List<Part> parts) {

@@ -1,5 +1,6 @@
 package io.penstock.gateway.dialect;
 
+import io.penstock.operator.InTurn;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
@@ -46,7 +47,7 @@ final class TwoLegs {
     Flux<AnswerEvent> corrected = decode.doOnNext(event -> answered.set(true))
         .concatMap(event -> CachedTokens.isIn(event) ? correct(event) : Mono.just(event), 1)
         .doOnComplete(decoded::tryEmitEmpty);
-    return Flux.merge(PREFETCH, computed.thenMany(Flux.<AnswerEvent>empty()), corrected);
+    return Flux.merge(PREFETCH, InTurn.of(computed, Flux.<AnswerEvent>empty()), corrected);
   }
 
   private void unknown() {

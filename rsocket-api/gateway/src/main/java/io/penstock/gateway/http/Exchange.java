@@ -17,6 +17,7 @@ import io.penstock.gateway.dialect.LegFailure;
 import io.penstock.gateway.dialect.RequestFailure;
 import io.penstock.gateway.relay.RelayRequest;
 import io.penstock.gateway.relay.RelayTrace;
+import io.penstock.operator.InTurn;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
@@ -151,7 +152,7 @@ final class Exchange {
 
   private Mono<Void> stream(Flux<AnswerEvent> events, AnswerWriter writer) {
     StringBuilder text = new StringBuilder();
-    Flux<ByteBuf> bytes = events.<ByteBuf>handle((event, sink) -> {
+    Flux<ByteBuf> bytes = InTurn.of(events.<ByteBuf>handle((event, sink) -> {
       if (event instanceof AnswerEvent.Chunk chunk) {
         text.setLength(0);
         writer.chunk(chunk.json(), text);
@@ -159,11 +160,11 @@ final class Exchange {
           sink.next(bytes(text));
         }
       }
-    }).concatWith(Mono.fromSupplier(() -> {
+    }), Mono.fromSupplier(() -> {
       text.setLength(0);
       writer.end(text);
       return bytes(text);
-    })).onErrorResume(failure -> {
+    }).flux()).onErrorResume(failure -> {
       ApiException named = named(failure);
       status = named.status();
       text.setLength(0);

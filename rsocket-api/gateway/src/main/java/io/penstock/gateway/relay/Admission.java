@@ -22,8 +22,8 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// - A full queue refuses with 503. A request of a greater priority takes the place of the last one of the least
 ///   priority, which is refused instead.
-/// - With a goal, a request that would wait is refused with 429 when it cannot reach the goal. The estimate is live: the
-///   mean time that a request holds its place, and the mean time from its begin to its first token.
+/// - With a goal, a request that would wait is refused with 429 when it cannot reach the goal. The estimate is live:
+///   the mean time that a request holds its place, and the mean time from its begin to its first token.
 /// - Threads: any. Refusals cost one lock.
 public final class Admission {
   private static final int REFUSED = 503;

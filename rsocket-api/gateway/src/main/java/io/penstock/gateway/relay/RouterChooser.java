@@ -1,8 +1,12 @@
 package io.penstock.gateway.relay;
 
+import io.penstock.check.Uncaught;
 import io.penstock.gateway.choice.Choice;
 import io.penstock.gateway.choice.Prompt;
 import io.penstock.gateway.choice.Router;
+import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.gateway.events.EventSource;
+import io.penstock.gateway.events.EventSubscriber;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.Instances;
 import io.penstock.gateway.prompt.NamedPrompt;
@@ -22,22 +26,40 @@ public final class RouterChooser implements Chooser, Instances.Listener {
   private final Router router;
   private final PromptTokens tokens;
   private final int blockTokens;
+  private final EventSubscriber events;
   private final Map<Instance, Integer> numbers = new ConcurrentHashMap<>();
   private final Map<Integer, Instance> instances = new ConcurrentHashMap<>();
 
   /// @param tokens how the blocks of a prompt become known
   /// @param blockTokens tokens of a block
-  public RouterChooser(Router router, PromptTokens tokens, int blockTokens) {
+  /// @param events of instances whose address names them; they keep the router's index
+  public RouterChooser(Router router, PromptTokens tokens, int blockTokens, EventSubscriber events) {
     this.router = router;
     this.tokens = tokens;
     this.blockTokens = blockTokens;
+    this.events = events;
+  }
+
+  /// Where the events of an instance are; null if its address does not say.
+  private static @Nullable EventSource events(EngineAddress address) {
+    String events = address.setting(EngineAddress.EVENTS).orElse(null);
+    if (events == null) {
+      return null;
+    }
+    return new EventSource(events, address.setting(EngineAddress.EVENTS_REPLAY).orElse(null),
+        address.setting(EngineAddress.EVENTS_TOPIC).orElse(""),
+        address.setting(EngineAddress.EVENTS_OF).map("engine"::equals).orElse(true));
   }
 
   @Override
   public void added(Instance instance) {
-    int number = router.add(instance.name(), false);
+    EventSource source = events(instance.address());
+    int number = router.add(instance.name(), source != null);
     numbers.put(instance, number);
     instances.put(number, instance);
+    if (source != null) {
+      events.follow(number, source);
+    }
   }
 
   @Override
@@ -45,7 +67,8 @@ public final class RouterChooser implements Chooser, Instances.Listener {
     Integer number = numbers.remove(instance);
     if (number != null) {
       instances.remove(number);
-      router.remove(number);
+      // The number is free again when no event of this instance can come any more
+      events.unfollow(number).subscribe(null, Uncaught::report, () -> router.remove(number));
     }
   }
 

@@ -178,8 +178,8 @@ final class StreamRecord {
     }
   }
 
-  /// Counts of a continued answer are those of the whole: its prompt is the client's, and all tokens are generated. What
-  /// the first engine had cached is not known any more.
+  /// Counts of a continued answer are those of the whole: its prompt is the client's, and all tokens are generated.
+  /// What the first engine had cached is not known any more.
   private boolean usage(ObjectNode tree) {
     JsonNode usage = tree.path(USAGE);
     counts = TokenCounts.of(usage);

@@ -6,7 +6,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
-import io.penstock.pool.session.SessionNumbers;
+import io.penstock.block.session.SessionNumbers;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;

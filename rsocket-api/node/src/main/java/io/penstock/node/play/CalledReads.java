@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
-import io.penstock.pool.session.SessionNumbers;
+import io.penstock.block.session.SessionNumbers;
 import io.penstock.recording.RecordedEvent;
 import io.penstock.recording.RecordedEvent.Kind;
 import io.penstock.tier.BlockTier;

@@ -100,8 +100,9 @@ final class PlayedRun implements Player.Follower {
               .formatted(outcome.events(), plan.flow()));
     }
     if (plan.breakAt() != null && stop == null && difference == null) {
-      throw new IllegalArgumentException("--break-at must be a place in what can be played, which has %,d events (was %s)"
-          .formatted(outcome.events(), plan.breakAt().text()));
+      throw new IllegalArgumentException(
+          "--break-at must be a place in what can be played, which has %,d events (was %s)"
+              .formatted(outcome.events(), plan.breakAt().text()));
     }
     return new PlayReport(folder.toString(), outcome.turns(), outcome.events(), recorded.flows(), recorded.sums(),
         played.sums(), payloads, outcome.gap(), stop, difference == null ? null : context(difference),

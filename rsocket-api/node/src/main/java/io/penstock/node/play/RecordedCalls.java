@@ -3,9 +3,9 @@ package io.penstock.node.play;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.session.SessionNumbers;
+import io.penstock.block.session.SessionState;
 import io.penstock.node.tiers.PlayedTiers;
-import io.penstock.pool.session.SessionNumbers;
-import io.penstock.pool.session.SessionState;
 import io.penstock.recording.Payloads;
 import io.penstock.recording.Player.PlayedStoreSpec;
 import io.penstock.recording.RecordedEvent;

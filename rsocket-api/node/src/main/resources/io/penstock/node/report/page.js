@@ -13,10 +13,10 @@
   const button = document.getElementById('theme');
   const TIERS = {hbm: 'blue', dram: 'orange', ssd: 'green', shared: 'purple', computed: 'grey'};
   const PATTERNS = {orange: 1, green: 2, grey: 3};
-  const COLOURS = ['blue', 'orange', 'green', 'purple', 'grey', 'pink', 'violet', 'olive', 'brown', 'ink'];
+  const COLOURS = ['blue', 'orange', 'green', 'purple', 'grey', 'pink', 'violet', 'olive', 'brown', 'ink', 'deep'];
   const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
   // Lines differ by their marks too, for those who do not tell the colours apart.
-  const POINTS = ['circle', 'triangle', 'rect', 'rectRot', 'cross', 'star', 'crossRot', 'triangle open', 'circle open', 'rect open'];
+  const POINTS = ['circle', 'triangle', 'rect', 'rectRot', 'cross', 'star', 'crossRot', 'triangle open', 'circle open', 'rect open', 'rectRot open'];
 
   // Numbers, always as in English: a report reads alike on every machine.
   const plain = new Intl.NumberFormat('en', {maximumSignificantDigits: 4});

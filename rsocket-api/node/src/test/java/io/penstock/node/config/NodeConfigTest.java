@@ -185,7 +185,7 @@ final class NodeConfigTest {
         + "of a block, 1049856 B (was 1 MiB, from FILE line 1)",
     "dram: 1KiB | dram must be >= one block of 64 KiB (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, cost_aware, "
-        + "reuse_aware, adaptive (was random, from FILE line 1)",
+        + "reuse_aware, adaptive, sessions (was random, from FILE line 1)",
     "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE "
         + "line 1)",
     "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from "

@@ -118,7 +118,7 @@ final class SweepCommandTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "--policies random | --policies must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, "
-        + "cost_aware, reuse_aware, adaptive (was random)",
+        + "cost_aware, reuse_aware, adaptive, sessions (was random)",
     "--policies lru,lru | --policies must be distinct (was lru,lru)",
     "--workloads chess | --workloads must be one of conversation, agents, scans, drift, mixture, phases (was chess)",
     "--workloads all --requests 0 | --requests must be > 0 (was 0)",
@@ -164,7 +164,7 @@ final class SweepCommandTest {
     CommandLineRun run = CommandLineRun.of("sweep", "--workloads", "drift", "--requests", "20", "--capacities", "50");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out().lines()).hasSize(11).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
+    assertThat(run.out().lines()).hasSize(12).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
     assertThat(run.out()).containsPattern("drift +50 +[0-9,]+ +adaptive +[0-9,]+ +[-+][0-9.]+ %");
   }
 

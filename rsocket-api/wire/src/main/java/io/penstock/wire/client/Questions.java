@@ -2,8 +2,8 @@ package io.penstock.wire.client;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;

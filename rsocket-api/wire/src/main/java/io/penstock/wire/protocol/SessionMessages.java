@@ -5,10 +5,10 @@ import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
 import io.penstock.block.SpaceId;
-import io.penstock.pool.session.SessionBounds;
-import io.penstock.pool.session.SessionId;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionBounds;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

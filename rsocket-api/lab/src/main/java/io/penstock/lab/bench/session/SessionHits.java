@@ -5,12 +5,12 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
+import io.penstock.block.session.SessionBounds;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.evict.SessionOrder;
-import io.penstock.pool.session.SessionBounds;
-import io.penstock.pool.session.SessionId;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
 import java.nio.ByteBuffer;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.penstock.lab.bench.session;
 
-import io.penstock.pool.session.SessionState;
+import io.penstock.block.session.SessionState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

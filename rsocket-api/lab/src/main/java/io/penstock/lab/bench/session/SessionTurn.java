@@ -1,6 +1,6 @@
 package io.penstock.lab.bench.session;
 
-import io.penstock.pool.session.SessionState;
+import io.penstock.block.session.SessionState;
 import org.jspecify.annotations.Nullable;
 
 /// A turn of a conversation: its prompt and answer, as blocks.

@@ -1,8 +1,8 @@
 package io.penstock.wire.server.route;
 
 import io.penstock.block.BlockKey;
-import io.penstock.pool.session.SessionState;
-import io.penstock.pool.session.SessionUse;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.LeaseTerms;

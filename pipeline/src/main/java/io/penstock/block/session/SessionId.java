@@ -1,4 +1,4 @@
-package io.penstock.pool.session;
+package io.penstock.block.session;
 
 import static java.util.Objects.requireNonNull;
 

@@ -1,4 +1,4 @@
-package io.penstock.pool.session;
+package io.penstock.block.session;
 
 /// What a client says of a session.
 public enum SessionState {
