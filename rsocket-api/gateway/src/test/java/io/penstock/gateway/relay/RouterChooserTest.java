@@ -1,0 +1,66 @@
+package io.penstock.gateway.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.gateway.choice.Policy;
+import io.penstock.gateway.choice.Router;
+import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.gateway.events.EventOptions;
+import io.penstock.gateway.events.EventSubscriber;
+import io.penstock.gateway.instance.HealthOptions;
+import io.penstock.gateway.instance.InstanceRole;
+import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.prompt.GivenTokens;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.zeromq.SocketType;
+import org.zeromq.ZMQ;
+import reactor.core.publisher.Mono;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// Instances that come and go, and their events.
+@Timeout(60)
+final class RouterChooserTest {
+  private static final int BLOCK_TOKENS = 16;
+  private static final int PATIENCE_MILLIS = 20_000;
+
+  private final Router router =
+      new Router(Policy.PREFIX, Router.Options.defaults(), System::nanoTime, new SplittableRandom(1));
+  private final EventSubscriber events =
+      EventSubscriber.start(router.index(), EventOptions.defaults(BLOCK_TOKENS), System::nanoTime);
+  private final Instances instances =
+      new Instances(new HealthOptions(Duration.ofSeconds(5), Duration.ofSeconds(1), 3, 2), address -> Mono.never(),
+          VirtualTimeScheduler.create());
+
+  @AfterEach
+  void close() {
+    instances.close();
+    events.close().block();
+  }
+
+  @Test
+  void instance_whoseAddressNamesItsEvents_isFollowedUntilItIsRemoved() {
+    instances.listen(new RouterChooser(router, new GivenTokens(BLOCK_TOKENS), BLOCK_TOKENS, events));
+    try (ZMQ.Context context = ZMQ.context(1); ZMQ.Socket engine = context.socket(SocketType.XPUB)) {
+      engine.setLinger(0);
+      engine.setReceiveTimeOut(PATIENCE_MILLIS);
+      int port = engine.bindToRandomPort("tcp://127.0.0.1");
+
+      instances.add("one", InstanceRole.BOTH,
+          EngineAddress.parse("http://127.0.0.1:1#events=tcp://127.0.0.1:" + port + "&events-of=node"));
+      assertThat(engine.recv()).as("it subscribes").isEqualTo(new byte[] {1});
+      instances.remove("one").block();
+      assertThat(engine.recv()).as("it subscribes no longer").isEqualTo(new byte[] {0});
+    }
+  }
+
+  @Test
+  void events_thatAreNoAddress_areRefusedByName() {
+    assertThatThrownBy(() -> EngineAddress.parse("http://127.0.0.1:1#events-of=nobody"))
+        .hasMessage("events-of must be engine or node (was nobody)");
+  }
+}
