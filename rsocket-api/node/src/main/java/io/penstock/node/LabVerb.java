@@ -10,8 +10,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
-/// The commands of the lab and of the gateway, which the archive of a node does not contain. A node lists them, and says
-/// where they are.
+/// The commands of the lab and of the gateway, which the archive of a node does not contain. A node lists them, and
+/// says where they are.
 enum LabVerb {
   ATTACK("Attacks a running node and shows what a well-behaved client notices."),
   SIMULATE("Runs whole clusters in virtual time, each drawn from a seed, and checks every invariant."),

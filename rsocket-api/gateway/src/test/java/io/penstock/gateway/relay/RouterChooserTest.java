@@ -60,7 +60,7 @@ final class RouterChooserTest {
 
   @Test
   void events_thatAreNoAddress_areRefusedByName() {
-    assertThatThrownBy(() -> EngineAddress.parse("http://127.0.0.1:1#events-of=nobody"))
-        .hasMessage("events-of must be engine or node (was nobody)");
+    assertThatThrownBy(() -> EngineAddress.parse("http://127.0.0.1:1#events-of=client"))
+        .hasMessage("events-of must be engine or node (was client)");
   }
 }
