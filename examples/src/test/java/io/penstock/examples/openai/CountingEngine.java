@@ -6,7 +6,8 @@ import java.util.concurrent.Semaphore;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /// An engine whose tokens are bytes of text, and which answers with the bytes after the last one of the prompt: `a` is
-/// answered by `bcd…`. A prompt with "wait" waits for a permit before each token; one with "fail" fails after a token.
+/// answered by `bcd…`. A prompt with "wait" waits for a permit before each token. One with "fail" fails after a
+/// token.
 final class CountingEngine implements Engine {
   final Semaphore permits = new Semaphore(0);
   final CountDownLatch interrupted = new CountDownLatch(1);

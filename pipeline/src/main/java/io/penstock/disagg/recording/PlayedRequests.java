@@ -116,8 +116,23 @@ public final class PlayedRequests implements RecordedMachine.Played {
 
     @Override
     public Worker createWorker() {
-      throw new UnsupportedOperationException(
-          "a played connector must use the clock and timers of its scheduler alone (asked for a worker)");
+      Disposable ended = Disposables.single();
+      return new Worker() {
+        @Override
+        public Disposable schedule(Runnable task) {
+          return Still.this.schedule(task);
+        }
+
+        @Override
+        public void dispose() {
+          ended.dispose();
+        }
+
+        @Override
+        public boolean isDisposed() {
+          return ended.isDisposed();
+        }
+      };
     }
   }
 }

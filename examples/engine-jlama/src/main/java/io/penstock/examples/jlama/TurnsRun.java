@@ -171,7 +171,7 @@ final class TurnsRun {
     double[] rates = new double[LOADS];
     for (int i = 0; i < LOADS; i++) {
       long began = System.nanoTime();
-      load.block();
+      load.block(); // the thread of the command, which measures one load after another
       rates[i] = bytes / seconds(began);
     }
     Arrays.sort(rates);

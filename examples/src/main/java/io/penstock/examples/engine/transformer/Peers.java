@@ -85,7 +85,7 @@ final class Peers {
     if (peers.size() == MAX_PEERS) {
       Peer eldest = peers.remove(peers.keySet().iterator().next());
       if (eldest != null) {
-        eldest.close().subscribe();
+        eldest.close().subscribe(closed -> {}, failure -> LOG.warn("a connection did not end in order", failure));
       }
     }
     Peer peer = new Peer(PenstockClient.connect(address, space));

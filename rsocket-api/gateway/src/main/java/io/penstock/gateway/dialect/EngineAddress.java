@@ -2,6 +2,7 @@ package io.penstock.gateway.dialect;
 
 import java.net.URI;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -45,6 +46,11 @@ public record EngineAddress(URI url, Map<String, String> settings) {
     }
     settings = Map.copyOf(settings);
     settings.forEach(EngineAddress::check);
+    for (String name : List.of(EVENTS_REPLAY, EVENTS_TOPIC, EVENTS_OF)) {
+      if (settings.containsKey(name) && !settings.containsKey(EVENTS)) {
+        throw new IllegalArgumentException(name + " must come with " + EVENTS + " (was alone)");
+      }
+    }
   }
 
   /// Reads an address with its settings.

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 /// Follows the batches of one publisher by their numbers, and keeps its blocks right: a gap is replayed, and if it
 /// cannot be, all blocks of the publisher are forgotten.
 ///
-/// A publisher that starts anew counts from 0 again. So each replay begins with the last batch that is known; if the
-/// publisher answers with another one, or with none, it is not the publisher that was followed.
+/// A publisher that restarts counts from 0 again. So each replay begins with the last batch that is known. If the
+/// publisher answers with another batch, or with none, it has restarted.
 ///
 /// While a replay runs no live messages are taken ([#takesLive]): they wait in the socket.
 ///

@@ -56,7 +56,7 @@ public final class Instances {
 
   /// Adds an instance, which takes requests after its first successful probe.
   ///
-  /// @throws IllegalArgumentException if there is one of this name, or the listeners have no room
+  /// @throws IllegalArgumentException if there is one of this name, or a listener refuses it
   public Instance add(String name, InstanceRole role, EngineAddress address) {
     Instance instance = new Instance(name, role, address, options);
     if (byName.putIfAbsent(name, instance) != null) {
@@ -64,7 +64,7 @@ public final class Instances {
     }
     try {
       listeners.forEach(listener -> listener.added(instance));
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | IllegalArgumentException e) {
       byName.remove(name, instance);
       throw new IllegalArgumentException(e.getMessage(), e);
     }

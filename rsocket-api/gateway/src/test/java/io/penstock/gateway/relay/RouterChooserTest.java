@@ -60,7 +60,15 @@ final class RouterChooserTest {
 
   @Test
   void events_thatAreNoAddress_areRefusedByName() {
+    instances.listen(new RouterChooser(router, new GivenTokens(BLOCK_TOKENS), BLOCK_TOKENS, events));
+
     assertThatThrownBy(() -> EngineAddress.parse("http://127.0.0.1:1#events-of=client"))
         .hasMessage("events-of must be engine or node (was client)");
+    assertThatThrownBy(() -> EngineAddress.parse("http://127.0.0.1:1#events-of=node"))
+        .hasMessage("events-of must come with events (was alone)");
+    assertThatThrownBy(() -> instances.add("one", InstanceRole.BOTH,
+        EngineAddress.parse("http://127.0.0.1:1#events=127.0.0.1:5557")))
+        .hasMessage("events must be tcp://HOST:PORT (was 127.0.0.1:5557)");
+    assertThat(instances.all()).isEmpty();
   }
 }

@@ -30,8 +30,12 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// @param waits how long a `match` may wait for a block that is being written
 public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate gate, GetWaits waits) {
-  /// Time between two looks at keys that are being written.
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(2);
+  /// Time until the first look again at keys that are being written. Each further time is twice as long, so a request
+  /// that waits long costs few looks.
+  private static final long LOOK_AGAIN_MILLIS = 2;
+  private static final long MOST_MILLIS = 64;
+  /// Times that are shorter than the longest.
+  private static final long DOUBLINGS = 5;
 
   /// What answers `match` at once; null if it takes longer.
   @Nullable Callable<Payload> matchAtOnce(Call call) {
@@ -110,8 +114,16 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
     }
     Scheduler timers = waits.stall().timers();
     long end = timers.now(TimeUnit.NANOSECONDS) + patience.toNanos();
-    return now.repeatWhen(answers -> answers.delayElements(LOOK_AGAIN, timers))
+    return now.repeatWhen(answers -> answers.index().concatMap(answer -> Mono.delay(
+        pause(answer.getT1(), end - timers.now(TimeUnit.NANOSECONDS)), timers), 1))
         .takeUntil(reply -> isWhole(reply) || timers.now(TimeUnit.NANOSECONDS) >= end).last();
+  }
+
+  /// @param looks before this pause
+  /// @param leftNanos until the time is over
+  private static Duration pause(long looks, long leftNanos) {
+    long millis = looks < DOUBLINGS ? LOOK_AGAIN_MILLIS << looks : MOST_MILLIS;
+    return Duration.ofNanos(Math.clamp(leftNanos, 0, millis * 1_000_000));
   }
 
   private static boolean isWhole(Messages.MatchReply reply) {
