@@ -17,6 +17,8 @@ final class PublisherSockets implements PublisherFeed.Replay {
   private static final int REPLAYED_AT_ONCE = 4096;
   private static final int RECONNECT_MILLIS = 100;
   private static final int RECONNECT_MAX_MILLIS = 2000;
+  /// A connection whose greeting takes longer is made again. The library's own limit is 30 seconds.
+  private static final int HANDSHAKE_MILLIS = 2000;
   private static final int FRAMES = 3;
   private static final byte[] EMPTY = {};
 
@@ -63,6 +65,7 @@ final class PublisherSockets implements PublisherFeed.Replay {
     socket.setMaxMsgSize(options.messageBytes());
     socket.setReconnectIVL(RECONNECT_MILLIS);
     socket.setReconnectIVLMax(RECONNECT_MAX_MILLIS);
+    socket.setHandshakeIvl(HANDSHAKE_MILLIS);
     socket.setIPv6(source.events().contains("["));
     return socket;
   }
