@@ -127,7 +127,7 @@ final class RecordedFaultsTest {
     assertThat(served).hasValue(requests);
   }
 
-  /// One operation in four is refused or finds the disk busy, by turns, so that each run has both, whatever the threads.
+  /// One operation in four is refused or finds the disk busy, by turns. So each run has both, whatever the threads.
   private void faults() {
     AtomicInteger operations = new AtomicInteger();
     disk.puts(put -> fault(operations, put)).reads(read -> fault(operations, read));
