@@ -82,28 +82,39 @@ public final class RouterChooser implements Chooser, Instances.Listener {
   public @Nullable Chosen choose(Prompt prompt, List<Instance> prefills, List<Instance> decodes,
       List<Instance> both) {
     boolean split = !prefills.isEmpty() && !decodes.isEmpty();
-    Choice choice = split ? router.choose(prompt, bits(prefills), bits(decodes)) : router.choose(prompt, bits(both), 0);
-    if (choice == null) {
-      return null;
+    for (int left = prefills.size() + decodes.size() + both.size(); left > 0; left--) {
+      Choice choice =
+          split ? router.choose(prompt, bits(prefills), bits(decodes)) : router.choose(prompt, bits(both), 0);
+      if (choice == null) {
+        return null;
+      }
+      Chosen held = begin(choice, split);
+      if (held != null) {
+        return held;
+      }
     }
-    Instance prefill = split ? instances.get(choice.prefill()) : null;
-    Instance decode = instances.get(choice.decode());
-    if (decode == null || (split && prefill == null) || !decode.begin()) {
-      choice.close(); // it went at this moment
-      return null;
-    }
-    if (prefill != null && !prefill.begin()) {
-      decode.end();
-      choice.close();
-      return null;
-    }
-    return new Held(choice, prefill, decode);
+    return null;
   }
 
+  /// Null if an instance of the choice went at this moment.
+  private @Nullable Chosen begin(Choice choice, boolean split) {
+    Instance prefill = split ? instances.get(choice.prefill()) : null;
+    Instance decode = instances.get(choice.decode());
+    if (decode != null && decode.begin()) {
+      if (!split || (prefill != null && prefill.begin())) {
+        return new Held(choice, prefill, decode);
+      }
+      decode.end();
+    }
+    choice.close();
+    return null;
+  }
+
+  /// Those that still take requests, a bit each.
   private long bits(List<Instance> among) {
     long bits = 0;
     for (Instance instance : among) {
-      Integer number = numbers.get(instance);
+      Integer number = instance.isLive() ? numbers.get(instance) : null;
       bits |= number == null ? 0 : 1L << number;
     }
     return bits;

@@ -1,18 +1,23 @@
 package io.penstock.gateway.relay;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.gateway.choice.Policy;
+import io.penstock.gateway.choice.Prompt;
 import io.penstock.gateway.choice.Router;
 import io.penstock.gateway.dialect.EngineAddress;
 import io.penstock.gateway.events.EventOptions;
 import io.penstock.gateway.events.EventSubscriber;
 import io.penstock.gateway.instance.HealthOptions;
+import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.InstanceRole;
 import io.penstock.gateway.instance.Instances;
 import io.penstock.gateway.prompt.GivenTokens;
+import io.penstock.gateway.prompt.NamedPrompt;
 import java.time.Duration;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -56,6 +61,35 @@ final class RouterChooserTest {
       instances.remove("one").block();
       assertThat(engine.recv()).as("it subscribes no longer").isEqualTo(new byte[] {0});
     }
+  }
+
+  @Test
+  void choice_whoseInstanceWentAtThatMoment_fallsOnAnother() {
+    RouterChooser chooser = new RouterChooser(router, new GivenTokens(BLOCK_TOKENS), BLOCK_TOKENS, events);
+    Instances live = new Instances(new HealthOptions(Duration.ofSeconds(5), Duration.ofSeconds(1), 3, 2),
+        address -> Mono.empty(), VirtualTimeScheduler.create());
+    live.listen(chooser);
+    for (String name : List.of("p1", "p2")) {
+      live.observe(live.add(name, InstanceRole.PREFILL, EngineAddress.parse("http://127.0.0.1:1")), true);
+    }
+    for (String name : List.of("d1", "d2")) {
+      live.observe(live.add(name, InstanceRole.DECODE, EngineAddress.parse("http://127.0.0.1:2")), true);
+    }
+    Prompt prompt = new NamedPrompt(new long[0], 10, false).prompt(BLOCK_TOKENS, 40, null);
+    List<Instance> prefills = live.live(InstanceRole.PREFILL);
+    List<Instance> decodes = live.live(InstanceRole.DECODE);
+
+    live.drain("p1", true); // after the lists were made
+    live.remove("d1").block();
+    for (int i = 0; i < 4; i++) {
+      Chosen chosen = requireNonNull(chooser.choose(prompt, prefills, decodes, List.of()));
+      assertThat(requireNonNull(chosen.prefill()).name()).isEqualTo("p2");
+      assertThat(chosen.decode().name()).isEqualTo("d2");
+      chosen.close();
+    }
+    live.remove("p2").block();
+    assertThat(chooser.choose(prompt, prefills, decodes, List.of())).isNull();
+    live.close();
   }
 
   @Test
