@@ -22,6 +22,7 @@ import io.penstock.gateway.http.QuotaFile;
 import io.penstock.gateway.instance.HealthOptions;
 import io.penstock.gateway.instance.InstanceRole;
 import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.instance.ModelCatalog;
 import io.penstock.gateway.prompt.EngineTokens;
 import io.penstock.gateway.prompt.GivenTokens;
 import io.penstock.gateway.prompt.HttpTokenizer;
@@ -29,6 +30,7 @@ import io.penstock.gateway.prompt.PromptTokens;
 import io.penstock.gateway.prompt.TextPieces;
 import io.penstock.gateway.relay.Admission;
 import io.penstock.gateway.relay.AdmissionOptions;
+import io.penstock.gateway.relay.OwnForms;
 import io.penstock.gateway.relay.Relay;
 import io.penstock.gateway.relay.RelayOptions;
 import io.penstock.gateway.relay.RouterChooser;
@@ -100,8 +102,12 @@ final class Gateway implements AutoCloseable {
     SecureRandom random = new SecureRandom();
     HttpEngineClient client = new HttpEngineClient(HttpClient.create(pool).runOn(loops)
         .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
-    this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models")).then(),
-        timer);
+    ModelCatalog models = new ModelCatalog();
+    OwnForms forms = new OwnForms(config.get(GatewaySettings.NATIVE_FORMS));
+    this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models"))
+        .doOnNext(page -> models.learn(address, page)).then(), timer);
+    instances.listen(models);
+    instances.listen(forms);
     Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
     int blockTokens = config.get(GatewaySettings.BLOCK_TOKENS);
     this.events = EventSubscriber.start(router.index(), EventOptions.defaults(blockTokens), System::nanoTime);
@@ -121,12 +127,12 @@ final class Gateway implements AutoCloseable {
         config.get(GatewaySettings.METASERVER).orElse(URI.create("http://" + config.get(GatewaySettings.HOST) + ":"
             + config.get(GatewaySettings.PORT) + Metaserver.PATH)),
         random, timer);
-    Relay relay = new Relay(relayOptions(), admission, chooser, instances, dialects, timer);
+    Relay relay = new Relay(relayOptions(), admission, chooser, instances, dialects, models, forms, timer);
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     HttpOptions options = new HttpOptions(config.get(GatewaySettings.BODY_BYTES),
         config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
         config.get(GatewaySettings.CONNECTIONS), tls());
-    ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, client, metaserver,
+    ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, models, metaserver,
         new GatewayMeters(registry, admission, instances), random, timer, work);
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
         config.get(GatewaySettings.PORT), loops));

@@ -1,5 +1,6 @@
 package io.penstock.gateway;
 
+import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.choice.Policy;
 import io.penstock.gateway.dialect.DialectName;
 import io.penstock.gateway.dialect.EngineAddress;
@@ -13,8 +14,12 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /// The settings of the gateway. The variable of a setting is its key after `PENSTOCK_GATEWAY_`.
@@ -65,6 +70,11 @@ final class GatewaySettings {
       "Attempts before the first byte of an answer.");
   static final Setting<Integer> RESUMES = new Setting<>("resumes", SettingType.count(0, 16), "2",
       "How often an answer goes on at another engine when its own died. 0 asks engines for no token ids.");
+  static final Setting<Set<ApiForm>> NATIVE_FORMS = new Setting<>("native.forms",
+      new SettingType<>("FORMS", "responses and messages, separated by a comma, one of them, or none",
+          GatewaySettings::forms, GatewaySettings::words),
+      NONE, "Forms in which engines that do both are asked themselves; other requests become chats. Such an answer does"
+          + " not go on at another engine.");
   static final Setting<Duration> FIRST_TIMEOUT = new Setting<>("first.timeout", SettingType.duration(), "2m",
       "Longest wait for the first event of a streamed answer.");
   static final Setting<Duration> IDLE_TIMEOUT = new Setting<>("idle.timeout", SettingType.duration(), "1m",
@@ -119,7 +129,7 @@ final class GatewaySettings {
   static final List<Topic> TOPICS = List.of(
       Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER),
       Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, TOKENIZE, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
-      Topic.of("Life of a request", ATTEMPTS, RESUMES, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, DRAIN_TIMEOUT),
+      Topic.of("Life of a request", ATTEMPTS, RESUMES, NATIVE_FORMS, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Health of engines", HEALTH_INTERVAL, HEALTH_TIMEOUT, HEALTH_DOWN, HEALTH_UP),
       Topic.of("Endpoints", HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN, KEYS, QUOTAS, OPEN, TLS_CERT, TLS_KEY,
           RELOAD, BODY_BYTES, HEADER_BYTES, BODY_TIMEOUT, CONNECTIONS, LOG_LEVEL));
@@ -143,6 +153,25 @@ final class GatewaySettings {
         ? address.toString()
         : address + "#" + address.settings().entrySet().stream().map(one -> one.getKey() + "=" + one.getValue())
             .sorted().collect(Collectors.joining("&"));
+  }
+
+  private static Set<ApiForm> forms(String text) {
+    Set<ApiForm> forms = EnumSet.noneOf(ApiForm.class);
+    for (String word : text.strip().equals(NONE) ? new String[0] : text.split(",", -1)) {
+      forms.add(switch (word.strip()) {
+        case "responses" -> ApiForm.RESPONSES;
+        case "messages" -> ApiForm.MESSAGES;
+        default -> throw new IllegalArgumentException();
+      });
+    }
+    return forms;
+  }
+
+  private static String words(Set<ApiForm> forms) {
+    return forms.isEmpty()
+        ? NONE
+        : forms.stream().map(form -> form.name().toLowerCase(Locale.ROOT)).sorted(Comparator.reverseOrder())
+            .collect(Collectors.joining(","));
   }
 
   private static boolean flag(String text) {

@@ -30,4 +30,9 @@ public interface AnswerWriter {
       default -> new PassingWriter(form, id);
     };
   }
+
+  /// A writer for a request that an engine answers in the client's own form.
+  static AnswerWriter own(ApiForm form, String id) {
+    return new OwnWriter(form, id);
+  }
 }

@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -7,21 +8,41 @@ import tools.jackson.databind.node.ObjectNode;
 /// Errors in the form of each endpoint.
 public final class ApiErrors {
   private static final int MAX_DETAIL = 4096;
+  private static final int MAX_PARAM = 128;
 
   private ApiErrors() {}
 
   /// The body of an answer that is an error.
-  public static ObjectNode body(ApiForm form, int status, String message, String requestId) {
+  ///
+  /// @param param the field of the request that is at fault; null if none is
+  public static ObjectNode body(ApiForm form, int status, String message, @Nullable String param, String requestId) {
     ObjectNode body = ApiJson.object();
     if (form == ApiForm.MESSAGES) {
       body.put("type", "error");
       body.putObject("error").put("type", anthropicType(status)).put("message", message);
       body.put("request_id", requestId);
     } else {
-      body.putObject("error").put("message", message).put("type", openAiType(status)).putNull("param")
-          .put("code", openAiCode(status));
+      body.putObject("error").put("message", message).put("type", openAiType(status)).put("param", param)
+          .put("code", openAiCode(status, param));
     }
     return body;
+  }
+
+  /// A response that failed after it began.
+  static ObjectNode failed(ObjectNode response, int status, String message) {
+    response.put("status", "failed").putObject("error")
+        .put("code", status == 429 ? "rate_limit_exceeded" : "server_error").put("message", message);
+    return response;
+  }
+
+  /// The field that an engine's error names; null if it names none.
+  public static @Nullable String paramOf(String engineBody) {
+    try {
+      JsonNode param = ApiJson.MAPPER.readTree(engineBody).path("error").path("param");
+      return param.isString() && param.asString().length() <= MAX_PARAM ? param.asString() : null;
+    } catch (JacksonException e) {
+      return null;
+    }
   }
 
   /// The message of an engine's error, or `otherwise` when the engine's body is of no known form.
@@ -43,18 +64,16 @@ public final class ApiErrors {
 
   private static String openAiType(int status) {
     return switch (status) {
-      case 401 -> "authentication_error";
       case 403 -> "permission_error";
-      case 404 -> "not_found_error";
       case 429 -> "rate_limit_error";
       default -> status < 500 ? "invalid_request_error" : "server_error";
     };
   }
 
-  private static String openAiCode(int status) {
+  private static String openAiCode(int status, @Nullable String param) {
     return switch (status) {
       case 401 -> "invalid_api_key";
-      case 404 -> "not_found";
+      case 404 -> "model".equals(param) ? "model_not_found" : "not_found";
       case 405 -> "method_not_allowed";
       case 408, 504 -> "timeout";
       case 413 -> "request_too_large";

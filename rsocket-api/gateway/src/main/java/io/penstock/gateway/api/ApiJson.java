@@ -1,6 +1,8 @@
 package io.penstock.gateway.api;
 
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -41,6 +43,25 @@ public final class ApiJson {
 
   public static String text(JsonNode node) {
     return MAPPER.writeValueAsString(node);
+  }
+
+  /// The member `type` of an object, wherever it stands in it; an empty text if it has none. Nothing else is built.
+  public static String type(String json) {
+    try (JsonParser parser = MAPPER.createParser(json)) {
+      if (parser.nextToken() == JsonToken.START_OBJECT) {
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+          boolean found = parser.currentName().equals("type");
+          JsonToken value = parser.nextToken();
+          if (found) {
+            return value == JsonToken.VALUE_STRING ? parser.getString() : "";
+          }
+          parser.skipChildren();
+        }
+      }
+      return "";
+    } catch (JacksonException e) {
+      return "";
+    }
   }
 
   static JsonNode orEmpty(JsonNode node) {

@@ -26,15 +26,18 @@ public final class ChatRequests {
     return request;
   }
 
+  /// Checks a request that goes to an engine in the client's own form.
+  ///
+  /// @throws ApiException with status 400 if a field breaks a rule that holds whichever engine answers
+  public static void requireOwn(ApiForm form, ObjectNode body) {
+    requireHead(body);
+    if (form == ApiForm.RESPONSES) {
+      ResponsesRequest.requireUnstored(body);
+    }
+  }
+
   private static void require(ApiForm form, ObjectNode request) {
-    JsonNode model = request.path("model");
-    if (!model.isMissingNode() && !model.isString()) {
-      throw ApiException.field("model", "a text", model);
-    }
-    JsonNode stream = request.path("stream");
-    if (!stream.isMissingNode() && !stream.isNull() && !stream.isBoolean()) {
-      throw ApiException.field("stream", "true or false", stream);
-    }
+    requireHead(request);
     if (form == ApiForm.COMPLETIONS) {
       JsonNode prompt = request.path("prompt");
       if (!prompt.isString() && !(prompt.isArray() && !prompt.isEmpty())) {
@@ -42,6 +45,17 @@ public final class ChatRequests {
       }
     } else if (!request.path("messages").isArray() || request.path("messages").isEmpty()) {
       throw ApiException.field("messages", "a list that is not empty", request.path("messages"));
+    }
+  }
+
+  private static void requireHead(ObjectNode request) {
+    JsonNode model = request.path("model");
+    if (!model.isMissingNode() && !model.isString()) {
+      throw ApiException.field("model", "a text", model);
+    }
+    JsonNode stream = request.path("stream");
+    if (!stream.isMissingNode() && !stream.isNull() && !stream.isBoolean()) {
+      throw ApiException.field("stream", "true or false", stream);
     }
   }
 

@@ -68,7 +68,7 @@ final class MessagesWriter implements AnswerWriter {
 
   @Override
   public void fail(int status, String message, StringBuilder to) {
-    event("error", ApiErrors.body(ApiForm.MESSAGES, status, message, id), to);
+    event("error", ApiErrors.body(ApiForm.MESSAGES, status, message, null, id), to);
   }
 
   @Override

@@ -24,7 +24,7 @@ final class PassingWriter implements AnswerWriter {
 
   @Override
   public void fail(int status, String message, StringBuilder to) {
-    to.append("data: ").append(ApiJson.text(ApiErrors.body(form, status, message, id))).append("\n\n");
+    to.append("data: ").append(ApiJson.text(ApiErrors.body(form, status, message, null, id))).append("\n\n");
   }
 
   @Override

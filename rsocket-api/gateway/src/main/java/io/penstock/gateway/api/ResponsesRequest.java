@@ -12,7 +12,8 @@ final class ResponsesRequest {
 
   private ResponsesRequest() {}
 
-  static ObjectNode chat(ObjectNode body) {
+  /// Refuses what needs responses that are stored.
+  static void requireUnstored(ObjectNode body) {
     for (String name : List.of("previous_response_id", "conversation")) {
       if (!body.path(name).isMissingNode() && !body.path(name).isNull()) {
         throw ApiException.field(name, "left out, because responses are not stored", body.path(name));
@@ -21,6 +22,10 @@ final class ResponsesRequest {
     if (body.path("background").asBoolean(false)) {
       throw ApiException.field("background", "false, because responses are not stored", true);
     }
+  }
+
+  static ObjectNode chat(ObjectNode body) {
+    requireUnstored(body);
     ObjectNode chat = ChatRequests.copy(body);
     STORED.forEach(chat::remove);
     ArrayNode messages = ApiJson.MAPPER.createArrayNode();

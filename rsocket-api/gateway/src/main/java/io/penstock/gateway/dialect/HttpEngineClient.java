@@ -25,15 +25,13 @@ import tools.jackson.databind.node.ObjectNode;
 
 /// Legs over HTTP. Requests are never repeated here: only the relay knows whether a second attempt is right.
 public final class HttpEngineClient implements EngineClient {
-  private static final String DONE = "[DONE]";
-  private static final String ERROR = "{\"error\"";
-  private static final String OBJECT_NAME = "\"object\"";
-  private static final String OBJECT = "{" + OBJECT_NAME;
   private static final int OK = 200;
   private static final int FIRST_ERROR = 400;
   private static final int LAST_STATUS = 599;
   /// The longest error that is passed on.
   private static final int MAX_ERROR = 64 << 10;
+  /// The longest page, such as a list of thousands of models.
+  private static final int MAX_PAGE = 4 << 20;
   private static final int MAX_LINE = 8 << 20;
   private static final int MAX_ANSWER = 64 << 20;
 
@@ -67,7 +65,7 @@ public final class HttpEngineClient implements EngineClient {
 
   @Override
   public Mono<JsonNode> get(URI uri) {
-    return http.get().uri(uri).response((response, body) -> bounded(body, MAX_ERROR).<JsonNode>handle((bytes, sink) -> {
+    return http.get().uri(uri).response((response, body) -> bounded(body, MAX_PAGE).<JsonNode>handle((bytes, sink) -> {
       if (response.status().code() == OK) {
         sink.next(Json.tree(bytes));
       } else {
@@ -99,29 +97,27 @@ public final class HttpEngineClient implements EngineClient {
 
   /// Reads to the end of the body, so that the connection can be used again.
   private static Flux<String> ended(Leg leg, Flux<String> data) {
+    StreamEnd end = StreamEnd.of(leg.path());
     AtomicBoolean done = new AtomicBoolean();
     Flux<String> events = data.handle((json, sink) -> {
-      if (json.equals(DONE)) {
-        done.set(true);
-      } else if (isError(json)) {
-        sink.error(LegFailure.errorEvent(leg, statusOf(json), json));
-      } else {
-        sink.next(json);
+      switch (end.mark(json)) {
+        case EVENT -> sink.next(json);
+        case LAST -> {
+          done.set(true);
+          sink.next(json);
+        }
+        case DONE -> done.set(true);
+        case FAILED -> sink.error(LegFailure.errorEvent(leg, statusOf(json), json));
+        case NOTHING -> {
+        }
       }
     });
-    return InTurn.of(events.onErrorMap(failure -> !(failure instanceof LegFailure),
-        failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure)),
+    return InTurn.of(events.onErrorResume(failure -> done.get(), failure -> Flux.empty()) // all of the answer is there
+        .onErrorMap(failure -> !(failure instanceof LegFailure),
+            failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure)),
         Flux.defer(() -> done.get()
             ? Flux.empty()
-            : Flux.error(LegFailure.broken(leg, "ended its stream without " + DONE, null))));
-  }
-
-  /// An error of today's engines, or of vLLM before errors were nested.
-  private static boolean isError(String json) {
-    if (json.startsWith(ERROR)) {
-      return true;
-    }
-    return json.startsWith(OBJECT) && json.startsWith("\"error\"", Math.max(0, Json.valueOf(json, OBJECT_NAME)));
+            : Flux.error(LegFailure.broken(leg, "ended its stream without " + end.missing(), null))));
   }
 
   private static int statusOf(String error) {

@@ -5,55 +5,53 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
-import io.penstock.gateway.dialect.EngineClient;
 import io.penstock.gateway.dialect.Metaserver;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.InstanceRole;
 import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.instance.ModelCatalog;
 import io.penstock.gateway.relay.Relay;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.util.Comparator;
 import java.util.HexFormat;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// The endpoints of clients, and `/v1/metaserver` for engines of the layer-wise dialect.
 public final class ApiRoutes {
-  private static final Duration MODELS_LIMIT = Duration.ofSeconds(3);
   private static final int MAX_REPORT = 1 << 20;
 
   private final HttpOptions options;
   private final ApiKeys keys;
   private final Relay relay;
   private final Instances instances;
-  private final EngineClient client;
+  private final ModelCatalog models;
   private final Metaserver metaserver;
   private final GatewayMeters meters;
   private final RandomGenerator random;
   private final Scheduler timer;
   private final Scheduler work;
 
-  /// @param client asks engines for their models
+  /// @param models which engine has which model
   /// @param random the source of ids
   /// @param timer the clock
   /// @param work parses large bodies
-  public ApiRoutes(HttpOptions options, ApiKeys keys, Relay relay, Instances instances, EngineClient client,
+  public ApiRoutes(HttpOptions options, ApiKeys keys, Relay relay, Instances instances, ModelCatalog models,
       Metaserver metaserver, GatewayMeters meters, RandomGenerator random, Scheduler timer, Scheduler work) {
     this.options = options;
     this.keys = keys;
     this.relay = relay;
     this.instances = instances;
-    this.client = client;
+    this.models = models;
     this.metaserver = metaserver;
     this.meters = meters;
     this.random = random;
@@ -89,15 +87,10 @@ public final class ApiRoutes {
         .sendByteArray(Mono.just(ApiJson.text(body).getBytes(StandardCharsets.UTF_8))).then();
   }
 
-  /// The models of the first engine that answers.
-  Mono<ObjectNode> models() {
-    List<Instance> asked = Stream.of(InstanceRole.BOTH, InstanceRole.DECODE)
-        .flatMap(role -> instances.live(role).stream()).toList();
-    return Flux.fromIterable(asked)
-        .concatMap(instance -> client.get(URI.create(instance.address().url() + ApiForm.MODELS.path()))
-            .timeout(MODELS_LIMIT, timer).ofType(ObjectNode.class).onErrorComplete(), 1)
-        .next()
-        .switchIfEmpty(Mono.error(() -> new ApiException(503, "no instance names its models now")));
+  /// The models of all instances that answer requests, by name.
+  Map<String, JsonNode> models() {
+    return models.of(Stream.of(InstanceRole.BOTH, InstanceRole.DECODE)
+        .flatMap(role -> instances.live(role).stream().sorted(Comparator.comparing(Instance::name))).toList());
   }
 
   String newId() {

@@ -5,16 +5,19 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.gateway.api.AnswerWriter;
 import io.penstock.gateway.api.ApiErrors;
 import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
 import io.penstock.gateway.api.ChatRequests;
+import io.penstock.gateway.api.Models;
 import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.LegFailure;
 import io.penstock.gateway.dialect.RequestFailure;
+import io.penstock.gateway.relay.OwnForm;
 import io.penstock.gateway.relay.RelayRequest;
 import io.penstock.gateway.relay.RelayTrace;
 import io.penstock.operator.InTurn;
@@ -32,6 +35,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// One request of a client and its answer.
@@ -45,6 +49,7 @@ final class Exchange {
       "tracestate", "[\\x20-\\x7e]{1,512}");
   private static final String PRIORITY = "X-Priority";
   private static final String SESSION = "X-Session-Id";
+  private static final String MESSAGES_VERSION = "anthropic-version";
   private static final int OK = 200;
   private static final int INTERNAL = 500;
   private static final int WENT = 499;
@@ -55,6 +60,8 @@ final class Exchange {
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final ApiForm form;
+  /// The form of errors.
+  private final ApiForm errors;
   private final boolean isKnown;
   private final String id;
   private final RelayTrace trace = new RelayTrace();
@@ -71,14 +78,21 @@ final class Exchange {
     this.response = response;
     this.form = form == null ? ApiForm.CHAT : form;
     this.isKnown = form != null;
+    this.errors = isOfMessages(request, form) ? ApiForm.MESSAGES : this.form;
     this.start = routes.timer().now(TimeUnit.NANOSECONDS);
     String given = request.requestHeaders().get(REQUEST_ID, "");
     this.id = given.matches("[A-Za-z0-9._-]{1,64}") ? given : routes.newId();
   }
 
+  /// Clients of messages name their version with every request, also with those for models and for unknown paths.
+  private static boolean isOfMessages(HttpServerRequest request, @Nullable ApiForm form) {
+    return form == ApiForm.MESSAGES
+        || ((form == null || form == ApiForm.MODELS) && request.requestHeaders().contains(MESSAGES_VERSION));
+  }
+
   Mono<Void> run() {
     response.header(REQUEST_ID, id);
-    if (form == ApiForm.MESSAGES) {
+    if (errors == ApiForm.MESSAGES) {
       response.header("request-id", id);
     }
     return Mono.defer(this::answer)
@@ -105,19 +119,21 @@ final class Exchange {
   }
 
   private Mono<Void> models() {
-    return routes.models().flatMap(all -> {
-      String path = request.path().startsWith("/") ? request.path() : "/" + request.path();
-      if (path.equals(ApiForm.MODELS.path())) {
-        return json(OK, all);
-      }
-      String name = path.substring(ApiForm.MODELS.path().length() + 1);
-      for (var model : all.path("data")) {
-        if (model.path("id").asString("").equals(name) && model instanceof ObjectNode one) {
-          return json(OK, one);
-        }
-      }
-      return Mono.error(new ApiException(404, "model must be one of /v1/models (was another)"));
-    });
+    Map<String, JsonNode> all = routes.models();
+    if (all.isEmpty()) {
+      throw new ApiException(503, "no instance names its models now");
+    }
+    boolean isOpenAi = errors != ApiForm.MESSAGES;
+    String path = request.uri().replaceFirst("[?].*", "");
+    if (path.equals(ApiForm.MODELS.path())) {
+      return json(OK, isOpenAi ? Models.list(all) : Models.messagesList(all));
+    }
+    String name = QueryStringDecoder.decodeComponent(path.substring(ApiForm.MODELS.path().length() + 1));
+    JsonNode model = all.get(name);
+    if (model == null) {
+      throw ApiException.of(404, "model must be one of /v1/models (was another)", "model");
+    }
+    return json(OK, isOpenAi ? model : Models.messagesModel(name, model));
   }
 
   private Mono<Void> generate(Quota quota) {
@@ -132,17 +148,19 @@ final class Exchange {
   }
 
   private Mono<Void> relayed(ObjectNode body, Quota quota) {
-    ObjectNode chat = ChatRequests.of(form, body);
+    OwnForm own = routes.relay().asksIn(form) ? OwnForm.of(form, body) : null;
+    ObjectNode chat = own == null ? ChatRequests.of(form, body) : own.chat();
     HttpHeaders headers = request.requestHeaders();
     RelayRequest relayed = new RelayRequest(form.enginePath(), chat, id, passed(headers), bytes,
-        priority(headers, quota), session(headers, body));
-    AnswerWriter writer = AnswerWriter.of(form, body, id, routes.epochSecond());
+        priority(headers, quota), session(headers, body), own);
     boolean isStream = chat.path("stream").asBoolean(false);
     return routes.relay().answer(relayed, trace).<Void>switchOnFirst((first, events) -> {
       Throwable failure = first.getThrowable();
       if (failure != null) {
         return Mono.error(failure);
       }
+      AnswerWriter writer =
+          trace.isOwn() ? AnswerWriter.own(form, id) : AnswerWriter.of(form, body, id, routes.epochSecond());
       return isStream
           ? stream(events, writer)
           : events.ofType(AnswerEvent.Whole.class).singleOrEmpty()
@@ -180,7 +198,7 @@ final class Exchange {
     return ByteBufUtil.writeUtf8(response.alloc(), text);
   }
 
-  private Mono<Void> json(int code, ObjectNode body) {
+  private Mono<Void> json(int code, JsonNode body) {
     status = code;
     return response.status(code).header(HttpHeaderNames.CONTENT_TYPE, "application/json")
         .sendByteArray(Mono.just(ApiJson.text(body).getBytes(StandardCharsets.UTF_8))).then();
@@ -200,14 +218,15 @@ final class Exchange {
     if (List.of(408, 413, 415).contains(named.status())) {
       response.keepAlive(false); // the rest of the body is not read
     }
-    return json(named.status(), ApiErrors.body(form, named.status(), String.valueOf(named.getMessage()), id));
+    return json(named.status(), ApiErrors.body(errors, named.status(), String.valueOf(named.getMessage()),
+        named.param(), id));
   }
 
   private ApiException named(Throwable failure) {
     return switch (failure) {
       case ApiException known -> known;
-      case LegFailure leg -> new ApiException(leg.clientStatus(),
-          ApiErrors.messageOf(leg.body(), String.valueOf(leg.getMessage())));
+      case LegFailure leg -> ApiException.of(leg.clientStatus(),
+          ApiErrors.messageOf(leg.body(), String.valueOf(leg.getMessage())), ApiErrors.paramOf(leg.body()));
       case RequestFailure known -> new ApiException(known.status(), String.valueOf(known.getMessage()));
       default -> {
         LOG.error("request {} failed by a mistake of the gateway", id, failure);

@@ -3,6 +3,7 @@ package io.penstock.gateway.relay;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.OwnUsage;
 import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.choice.Prompt;
 import io.penstock.gateway.dialect.AnswerEvent;
@@ -46,6 +47,9 @@ final class Attempts {
   private final Set<Instance> failed = new HashSet<>();
   private RelayRequest request;
   private @Nullable Chosen chosen;
+  private final OwnUsage ownUsage = new OwnUsage();
+  /// Whether the running attempt asks in the client's own form.
+  private boolean asksOwn;
   private boolean begun;
   private int attempts;
   private int resumes;
@@ -65,14 +69,26 @@ final class Attempts {
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
-    Chosen now = relay.chooser().choose(prompt, usable(InstanceRole.PREFILL), usable(InstanceRole.DECODE),
-        usable(InstanceRole.BOTH));
+    List<Instance> both = usable(InstanceRole.BOTH);
+    OwnForm own = request.own();
+    ApiException refusal = own == null ? null : own.refusal();
+    boolean onlyOwn = own != null && refusal != null;
+    if (onlyOwn) {
+      both = both.stream().filter(instance -> mayAsk(own, instance)).toList();
+      if (both.isEmpty()) {
+        return Flux.error(refusal);
+      }
+    }
+    Chosen now = relay.chooser().choose(prompt, onlyOwn ? List.of() : usable(InstanceRole.PREFILL),
+        onlyOwn ? List.of() : usable(InstanceRole.DECODE), both);
     if (now == null) {
       return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
     }
     attempts++;
     chosen = now;
+    asksOwn = asksOwn(now);
     trace.chosen(now);
+    trace.own(asksOwn);
     Duration first = isStream ? relay.options().first() : relay.options().total();
     Duration idle = relay.options().idle();
     return Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now)))
@@ -90,7 +106,9 @@ final class Attempts {
 
   /// Instances that have not failed this request, or all if every one has.
   private List<Instance> usable(InstanceRole role) {
-    List<Instance> live = relay.instances().live(role);
+    String model = request.model();
+    List<Instance> live = relay.instances().live(role).stream()
+        .filter(instance -> model.isEmpty() || relay.models().mayHave(instance.address(), model)).toList();
     List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
     return rest.isEmpty() ? live : rest;
   }
@@ -100,6 +118,10 @@ final class Attempts {
     String source = now.source();
     if (source != null) {
       headers.put(SOURCE, source);
+    }
+    OwnForm own = request.own();
+    if (own != null && asksOwn) {
+      return new EngineRequest(own.form().path(), own.body(), request.id(), headers);
     }
     return new EngineRequest(request.path(), resumes > 0 ? request.body() : record.body(), request.id(), headers);
   }
@@ -118,7 +140,30 @@ final class Attempts {
     trace.event(relay.timer().now(TimeUnit.NANOSECONDS) - start);
   }
 
+  /// Two engines would have to make the same tokens of a form that each of them reads by itself, so only an engine that
+  /// does both is asked in it.
+  private boolean asksOwn(Chosen now) {
+    OwnForm own = request.own();
+    return own != null && now.prefill() == null && mayAsk(own, now.decode());
+  }
+
+  private boolean mayAsk(OwnForm own, Instance instance) {
+    return relay.forms().mayHave(instance.address(), own.form());
+  }
+
+  private AnswerEvent takeOwn(AnswerEvent event) {
+    TokenCounts counts = switch (event) {
+      case AnswerEvent.Chunk chunk -> ownUsage.take(chunk.json());
+      case AnswerEvent.Whole whole -> ownUsage.take(whole.body());
+    };
+    trace.counts(counts);
+    return event;
+  }
+
   private @Nullable AnswerEvent take(AnswerEvent event) {
+    if (asksOwn) {
+      return takeOwn(event);
+    }
     TokenCounts before = record.counts();
     AnswerEvent changed = changed(event);
     if (!record.counts().equals(before)) {
@@ -142,6 +187,11 @@ final class Attempts {
 
   private Flux<AnswerEvent> next(Prompt prompt, Throwable failure) {
     Chosen last = chosen;
+    OwnForm own = request.own();
+    if (!begun && asksOwn && own != null && relay.forms().learn(own.form(), failure)) {
+      attempts--; // the engine has not seen the request
+      return again(prompt, failure);
+    }
     if (last != null) {
       blame(last, failure);
     }

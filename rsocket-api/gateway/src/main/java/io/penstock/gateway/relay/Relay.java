@@ -1,8 +1,13 @@
 package io.penstock.gateway.relay;
 
+import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.Dialect;
+import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.Instances;
+import io.penstock.gateway.instance.ModelCatalog;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -11,21 +16,30 @@ import reactor.core.scheduler.Scheduler;
 /// The life of a request: it waits for its place, gets instances, and is sent to them in their dialect. Safe for use by
 /// several threads.
 public final class Relay {
+  private static final int NOT_FOUND = 404;
+  private static final int MAX_SHOWN = 80;
+
   private final RelayOptions options;
   private final Admission admission;
   private final Chooser chooser;
   private final Instances instances;
   private final Dialect dialect;
+  private final ModelCatalog models;
+  private final OwnForms forms;
   private final Scheduler timer;
 
+  /// @param models which engine has which model
+  /// @param forms which engines are asked in the client's own form
   /// @param timer the clock of limits
   public Relay(RelayOptions options, Admission admission, Chooser chooser, Instances instances, Dialect dialect,
-      Scheduler timer) {
+      ModelCatalog models, OwnForms forms, Scheduler timer) {
     this.options = options;
     this.admission = admission;
     this.chooser = chooser;
     this.instances = instances;
     this.dialect = dialect;
+    this.models = models;
+    this.forms = forms;
     this.timer = timer;
   }
 
@@ -41,6 +55,7 @@ public final class Relay {
   /// @param trace written while the request runs
   public Flux<AnswerEvent> answer(RelayRequest request, RelayTrace trace) {
     return Flux.defer(() -> {
+      requireModel(request.model());
       long start = timer.now(TimeUnit.NANOSECONDS);
       Admission.Ticket ticket = admission.enter(request.priority());
       Attempts attempts = new Attempts(this, request, trace, ticket, start);
@@ -49,6 +64,23 @@ public final class Relay {
               options.total()))))
           .doFinally(signal -> ticket.leave());
     });
+  }
+
+  /// Whether engines are asked in a client's own form.
+  public boolean asksIn(ApiForm form) {
+    return forms.areAsked(form);
+  }
+
+  /// Refuses a model that no instance has, before the request waits for a place.
+  private void requireModel(String model) {
+    if (model.isEmpty()) {
+      return;
+    }
+    List<Instance> all = instances.all();
+    if (!all.isEmpty() && all.stream().noneMatch(instance -> models.mayHave(instance.address(), model))) {
+      String shown = model.length() > MAX_SHOWN ? model.substring(0, MAX_SHOWN) + "…" : model;
+      throw ApiException.of(NOT_FOUND, "model must be one of /v1/models (was " + shown + ")", "model");
+    }
   }
 
   RelayOptions options() {
@@ -65,6 +97,14 @@ public final class Relay {
 
   Dialect dialect() {
     return dialect;
+  }
+
+  ModelCatalog models() {
+    return models;
+  }
+
+  OwnForms forms() {
+    return forms;
   }
 
   Scheduler timer() {

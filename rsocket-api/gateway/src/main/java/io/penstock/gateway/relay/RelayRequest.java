@@ -13,8 +13,9 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param bytes of the client's body
 /// @param priority from 0 to 7; 7 is served first
 /// @param session that the request belongs to; null for none
+/// @param own the request in the client's own form; null if engines are not asked in it
 public record RelayRequest(String path, ObjectNode body, String id, Map<String, String> headers, long bytes,
-    int priority, @Nullable String session) {
+    int priority, @Nullable String session, @Nullable OwnForm own) {
   /// The greatest priority.
   public static final int MAX_PRIORITY = 7;
 
@@ -23,6 +24,11 @@ public record RelayRequest(String path, ObjectNode body, String id, Map<String, 
     if (priority < 0 || priority > MAX_PRIORITY) {
       throw new IllegalArgumentException("priority must be from 0 to " + MAX_PRIORITY + " (was " + priority + ")");
     }
+  }
+
+  /// The model that is asked for; an empty text if the request names none.
+  String model() {
+    return body.path("model").asString("");
   }
 
   boolean isStream() {

@@ -13,11 +13,16 @@ public final class RelayTrace {
   private long firstNanos = -1;
   private long events;
   private TokenCounts counts = TokenCounts.NONE;
+  private boolean own;
 
   synchronized void chosen(Chosen chosen) {
     attempts++;
     Object prefill = chosen.prefill();
     places.add(prefill == null ? chosen.decode().name() : prefill + ">" + chosen.decode());
+  }
+
+  synchronized void own(boolean answersInOwnForm) {
+    own = answersInOwnForm;
   }
 
   synchronized void resumed() {
@@ -32,6 +37,11 @@ public final class RelayTrace {
 
   synchronized void counts(TokenCounts named) {
     counts = named;
+  }
+
+  /// Whether the answer comes in the client's own form, and not as a chat. Known when its first event is there.
+  public synchronized boolean isOwn() {
+    return own;
   }
 
   /// Instances of the attempts, `prefill>decode` each.

@@ -231,7 +231,7 @@ final class StreamRecord {
       body.put("min_tokens", Math.max(0, least - seen.size()));
     }
     return new RelayRequest(ApiForm.COMPLETIONS.path(), body, request.id(), request.headers(), request.bytes(),
-        request.priority(), request.session());
+        request.priority(), request.session(), null);
   }
 
   /// Tokens that may still be generated; -1 for no limit.
