@@ -30,9 +30,11 @@ final class MessagesRequest {
     chat.set("messages", messages);
     ChatRequests.move(chat, "stop_sequences", "stop");
     JsonNode thinking = chat.remove("thinking");
-    if (thinking != null && thinking.path("type").asString("").equals("enabled")) {
-      chat.withObject("chat_template_kwargs").put("enable_thinking", true);
+    if (thinking != null && thinking.path("type").isString()) {
+      chat.withObject("chat_template_kwargs").put("enable_thinking",
+          !thinking.path("type").asString().equals("disabled"));
     }
+    output(chat);
     chat.remove("metadata");
     tools(chat);
     return chat;
@@ -96,9 +98,32 @@ final class MessagesRequest {
         messages.addObject().put("role", "tool").put("tool_call_id", block.path("tool_use_id").asString(""));
     JsonNode content = block.path("content");
     if (content.isArray()) {
-      ChatRequests.content(message, texts(content));
+      ArrayNode parts = ApiJson.MAPPER.createArrayNode();
+      for (JsonNode part : content) {
+        parts.add(switch (part.path("type").asString("")) {
+          case "text" -> ChatRequests.textPart(part.path("text").asString(""));
+          case "image" -> ChatRequests.imagePart(image(part.path("source")));
+          default -> throw ApiException.field("type of a block in a tool_result", "text or image", part.path("type"));
+        });
+      }
+      ChatRequests.content(message, parts);
     } else {
       message.put("content", content.asString(""));
+    }
+  }
+
+  /// The schema of the answer, and the effort.
+  private static void output(ObjectNode chat) {
+    JsonNode output = chat.remove("output_config");
+    if (output == null) {
+      return;
+    }
+    if (output.path("effort").isString()) {
+      chat.set("reasoning_effort", output.path("effort"));
+    }
+    if (output.path("format").path("type").asString("").equals("json_schema")) {
+      ObjectNode schema = chat.putObject("response_format").put("type", "json_schema").putObject("json_schema");
+      schema.put("name", "answer").set("schema", output.path("format").path("schema"));
     }
   }
 
@@ -107,6 +132,10 @@ final class MessagesRequest {
     if (tools != null && tools.isArray() && !tools.isEmpty()) {
       ArrayNode chatTools = chat.putArray("tools");
       for (JsonNode tool : tools) {
+        String type = tool.path("type").asString("custom");
+        if (!type.equals("custom")) {
+          throw ApiException.field("type of a tool", "custom", tool.path("type"));
+        }
         ObjectNode function = chatTools.addObject().put("type", "function").putObject("function");
         function.put("name", tool.path("name").asString(""));
         if (tool.path("description").isString()) {

@@ -18,6 +18,7 @@ final class MessagesWriter implements AnswerWriter {
   private int open = NO_BLOCK;
   private int blocks;
   private @Nullable String finish;
+  private @Nullable String stop;
   private TokenCounts counts = TokenCounts.NONE;
 
   MessagesWriter(ObjectNode request, String id) {
@@ -52,6 +53,7 @@ final class MessagesWriter implements AnswerWriter {
     }
     if (delta.finish() != null) {
       finish = delta.finish();
+      stop = stopText(delta.stop());
     }
   }
 
@@ -60,7 +62,7 @@ final class MessagesWriter implements AnswerWriter {
     begin(to);
     close(to);
     ObjectNode data = ApiJson.object().put("type", "message_delta");
-    data.putObject("delta").put("stop_reason", stopReason(finish)).putNull("stop_sequence");
+    data.putObject("delta").put("stop_reason", stopReason(finish, stop)).put("stop_sequence", stop);
     data.set("usage", counts.messages());
     event("message_delta", data, to);
     event("message_stop", ApiJson.object().put("type", "message_stop"), to);
@@ -85,7 +87,9 @@ final class MessagesWriter implements AnswerWriter {
           .put("name", call.path("function").path("name").asString(""))
           .set("input", input(call.path("function").path("arguments").asString("{}")));
     }
-    message.put("stop_reason", stopReason(choice.path("finish_reason").asString("stop")));
+    String ended = stopText(choice.path("stop_reason"));
+    message.put("stop_reason", stopReason(choice.path("finish_reason").asString("stop"), ended))
+        .put("stop_sequence", ended);
     message.set("usage", TokenCounts.of(engine.path("usage")).messages());
     return message;
   }
@@ -142,12 +146,17 @@ final class MessagesWriter implements AnswerWriter {
     to.append("event: ").append(name).append("\ndata: ").append(ApiJson.text(data)).append("\n\n");
   }
 
-  private static String stopReason(@Nullable String finish) {
+  /// Engines name the text or the token that ended an answer; a token is none of the request's stop sequences.
+  private static @Nullable String stopText(JsonNode stop) {
+    return stop.isString() ? stop.asString() : null;
+  }
+
+  private static String stopReason(@Nullable String finish, @Nullable String stop) {
     return switch (finish == null ? "stop" : finish) {
       case "length" -> "max_tokens";
       case "tool_calls", "function_call" -> "tool_use";
       case "content_filter" -> "refusal";
-      default -> "end_turn";
+      default -> stop == null ? "end_turn" : "stop_sequence";
     };
   }
 }

@@ -8,7 +8,8 @@ import tools.jackson.databind.node.ObjectNode;
 /// A request of `/v1/responses` as a request for a chat.
 final class ResponsesRequest {
   /// Fields that mean something only where responses are stored.
-  private static final List<String> STORED = List.of("store", "include", "truncation", "background", "conversation");
+  private static final List<String> STORED = List.of("store", "include", "truncation", "background",
+      "conversation", "max_tool_calls", "top_logprobs");
 
   private ResponsesRequest() {}
 
@@ -57,8 +58,8 @@ final class ResponsesRequest {
       switch (item.path("type").asString("message")) {
         case "message" -> message(item, messages);
         case "function_call" -> call(item, messages);
-        case "function_call_output" -> messages.addObject().put("role", "tool")
-            .put("tool_call_id", item.path("call_id").asString("")).put("content", output(item.path("output")));
+        case "function_call_output" -> output(item.path("output"), messages.addObject().put("role", "tool")
+            .put("tool_call_id", item.path("call_id").asString("")));
         case "reasoning" -> {
         } // thoughts of an earlier turn are not part of a chat
         default -> throw ApiException.field("type of an input item",
@@ -67,8 +68,12 @@ final class ResponsesRequest {
     }
   }
 
-  private static String output(JsonNode output) {
-    return output.isString() ? output.asString() : output.toString();
+  private static void output(JsonNode output, ObjectNode message) {
+    if (output.isArray()) {
+      ChatRequests.content(message, parts(output));
+    } else {
+      message.put("content", output.isString() ? output.asString() : output.toString());
+    }
   }
 
   private static void message(JsonNode item, ArrayNode messages) {
@@ -82,17 +87,28 @@ final class ResponsesRequest {
       message.set("content", content);
       return;
     }
+    ChatRequests.content(message, parts(content));
+  }
+
+  private static ArrayNode parts(JsonNode content) {
     ArrayNode parts = ApiJson.MAPPER.createArrayNode();
     for (JsonNode part : content) {
-      switch (part.path("type").asString("")) {
-        case "input_text", "output_text", "text" -> parts.add(ChatRequests.textPart(part.path("text").asString("")));
-        case "refusal" -> parts.add(ChatRequests.textPart(part.path("refusal").asString("")));
-        case "input_image" -> parts.add(ChatRequests.imagePart(part.path("image_url").asString("")));
+      parts.add(switch (part.path("type").asString("")) {
+        case "input_text", "output_text", "text" -> ChatRequests.textPart(part.path("text").asString(""));
+        case "refusal" -> ChatRequests.textPart(part.path("refusal").asString(""));
+        case "input_image" -> image(part.path("image_url"));
         default -> throw ApiException.field("type of a content part", "input_text, output_text, refusal or input_image",
             part.path("type"));
-      }
+      });
     }
-    ChatRequests.content(message, parts);
+    return parts;
+  }
+
+  private static ObjectNode image(JsonNode url) {
+    if (!url.isString()) {
+      throw ApiException.field("image_url", "a URL, because files are not stored", url);
+    }
+    return ChatRequests.imagePart(url.asString());
   }
 
   /// Calls that follow one another, or a text of the assistant, are one message of a chat.

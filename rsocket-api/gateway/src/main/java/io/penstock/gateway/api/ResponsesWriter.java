@@ -10,6 +10,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class ResponsesWriter implements AnswerWriter {
   private static final List<String> ECHOED = List.of("instructions", "max_output_tokens", "metadata", "temperature",
       "top_p", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "user");
+  /// Members that a response always has, as they are where a request leaves them out.
+  private static final ObjectNode DEFAULTS = defaults();
   private static final int NONE = -2;
   private static final int TEXT = -1;
 
@@ -76,9 +78,7 @@ final class ResponsesWriter implements AnswerWriter {
 
   @Override
   public void fail(int status, String message, StringBuilder to) {
-    ObjectNode response = response("failed", output);
-    response.putObject("error").put("code", status == 429 ? "rate_limit_exceeded" : "server_error")
-        .put("message", message);
+    ObjectNode response = ApiErrors.failed(response("failed", output), status, message);
     event(named("response.failed").set("response", response), to);
   }
 
@@ -140,7 +140,8 @@ final class ResponsesWriter implements AnswerWriter {
       event(at("response.content_part.done").put("content_index", 0).set("part", part(all)), to);
       closing.putArray("content").add(part(all));
     } else {
-      event(at("response.function_call_arguments.done").put("arguments", all), to);
+      event(at("response.function_call_arguments.done").put("name", closing.path("name").asString(""))
+          .put("arguments", all), to);
       closing.put("arguments", all);
     }
     closing.put("status", "completed");
@@ -173,6 +174,7 @@ final class ResponsesWriter implements AnswerWriter {
   private static ObjectNode part(String text) {
     ObjectNode part = ApiJson.object().put("type", "output_text").put("text", text);
     part.putArray("annotations");
+    part.putArray("logprobs");
     return part;
   }
 
@@ -192,17 +194,22 @@ final class ResponsesWriter implements AnswerWriter {
         response.set(field, value);
       }
     }
-    if (response.path("tools").isMissingNode()) {
-      response.putArray("tools");
-    }
-    if (response.path("tool_choice").isMissingNode()) {
-      response.put("tool_choice", "auto");
-    }
-    if (response.path("parallel_tool_calls").isMissingNode()) {
-      response.put("parallel_tool_calls", true);
-    }
+    DEFAULTS.properties().stream().filter(field -> !response.has(field.getKey()))
+        .forEach(field -> response.set(field.getKey(), field.getValue().deepCopy()));
     response.set("output", items.deepCopy());
     return response;
+  }
+
+  private static ObjectNode defaults() {
+    ObjectNode defaults = ApiJson.object().put("background", false).putNull("instructions")
+        .putNull("max_output_tokens").put("parallel_tool_calls", true).putNull("previous_response_id")
+        .put("store", false).put("temperature", 1.0).put("tool_choice", "auto").put("top_p", 1.0)
+        .put("truncation", "disabled");
+    defaults.putObject("metadata");
+    defaults.putObject("reasoning").putNull("effort").putNull("summary");
+    defaults.putObject("text").putObject("format").put("type", "text");
+    defaults.putArray("tools");
+    return defaults;
   }
 
   private static void event(JsonNode data, StringBuilder to) {
