@@ -10,8 +10,13 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Answers in OpenAI's forms.
+/// Answers in OpenAI's forms. A chat with tools is answered by a call of the first one, until a result of it is there. A
+/// prompt with "hold" gets two tokens and then no more.
 public final class Answers {
+  /// The arguments of a call, in the pieces in which they are streamed.
+  static final List<String> ARGUMENTS = List.of("{\"city\":", " \"Oslo\"}");
+  private static final int HELD_AFTER = 3;
+
   private final Ask ask;
   private final ToIntFunction<String> cached;
 
@@ -43,12 +48,15 @@ public final class Answers {
     for (int index = 0; index < ask.prompts().size() * ask.choices(); index++) {
       ObjectNode choice = choices.addObject().put("index", index);
       String text = String.join("", tokens(index));
-      if (ask.chat()) {
+      if (calls()) {
+        choice.putObject("message").put("role", "assistant").putNull("content").putArray("tool_calls")
+            .add(call(String.join("", ARGUMENTS)));
+      } else if (ask.chat()) {
         choice.putObject("message").put("role", "assistant").put("content", text);
       } else {
         choice.put("text", text);
       }
-      choice.put("finish_reason", Model.reason(ask.most()));
+      choice.put("finish_reason", calls() ? "tool_calls" : Model.reason(ask.most()));
     }
     answer.set("usage", usage());
     return answer;
@@ -65,6 +73,12 @@ public final class Answers {
     for (int index = 0; index < choices; index++) {
       tokens.add(tokens(index));
     }
+    if (calls()) {
+      all.add(callChunk(call(""), null));
+      ARGUMENTS.forEach(piece -> all.add(callChunk(arguments(piece), null)));
+      all.add(callChunk(null, "tool_calls"));
+      tokens.replaceAll(words -> List.of());
+    }
     for (int place = 0; place < tokens.getFirst().size(); place++) {
       for (int index = 0; index < choices; index++) {
         boolean last = place == tokens.get(index).size() - 1;
@@ -77,7 +91,43 @@ public final class Answers {
       last.set("usage", usage());
       all.add(last);
     }
-    return Flux.fromIterable(all).concatMap(chunk -> pace.thenReturn(chunk), 1);
+    Flux<JsonNode> paced = Flux.fromIterable(all).concatMap(chunk -> pace.thenReturn(chunk), 1);
+    return isHeld() ? paced.take(HELD_AFTER).concatWith(Mono.never()) : paced;
+  }
+
+  boolean isHeld() {
+    return ask.prompts().getFirst().contains("hold");
+  }
+
+  private boolean calls() {
+    JsonNode messages = ask.body().path("messages");
+    return ask.chat() && !ask.body().path("tools").isEmpty()
+        && !messages.path(messages.size() - 1).path("role").asString("").equals("tool");
+  }
+
+  private ObjectNode call(String arguments) {
+    ObjectNode call = Tree.object().put("id", "call_1").put("type", "function");
+    call.putObject("function")
+        .put("name", ask.body().path("tools").path(0).path("function").path("name").asString(""))
+        .put("arguments", arguments);
+    return call;
+  }
+
+  private static ObjectNode arguments(String piece) {
+    ObjectNode call = Tree.object();
+    call.putObject("function").put("arguments", piece);
+    return call;
+  }
+
+  private ObjectNode callChunk(@Nullable ObjectNode call, @Nullable String reason) {
+    ObjectNode chunk = head(true);
+    ObjectNode choice = chunk.putArray("choices").addObject().put("index", 0);
+    ObjectNode delta = choice.putObject("delta");
+    if (call != null) {
+      delta.putArray("tool_calls").add(call.put("index", 0));
+    }
+    choice.put("finish_reason", reason);
+    return chunk;
   }
 
   private List<String> tokens(int index) {
@@ -102,7 +152,7 @@ public final class Answers {
   private ObjectNode head(boolean chunk) {
     return Tree.object().put("id", (ask.chat() ? "chatcmpl-" : "cmpl-") + ask.call().header("X-Request-Id"))
         .put("object", ask.chat() ? chunk ? "chat.completion.chunk" : "chat.completion" : "text_completion")
-        .put("model", ask.body().path("model").asString("m"));
+        .put("created", 1).put("model", ask.body().path("model").asString("m"));
   }
 
   ObjectNode usage() {

@@ -53,8 +53,23 @@ public abstract class ScriptedEngine {
     });
   }
 
+  /// The name of its model.
+  String model() {
+    return "m";
+  }
+
   /// Answers a request for tokens.
   abstract Mono<Reply> complete(Ask ask);
+
+  /// Whether the engine answers `/v1/responses` or `/v1/messages` itself.
+  boolean hasForm(String path) {
+    return false;
+  }
+
+  /// Answers a request of such a form.
+  Mono<Reply> own(Call call) {
+    return other(call);
+  }
 
   /// Answers what is no request for tokens.
   Mono<Reply> other(Call call) {
@@ -62,7 +77,8 @@ public abstract class ScriptedEngine {
       case "GET /health" -> Mono.just(Reply.json(200, Tree.object()));
       case "GET /v1/models" -> {
         ObjectNode models = Tree.object().put("object", "list");
-        models.putArray("data").addObject().put("id", "m").put("object", "model");
+        models.putArray("data").addObject().put("id", model()).put("object", "model").put("created", 1)
+            .put("owned_by", "script");
         yield Mono.just(Reply.json(200, models));
       }
       default -> Mono.error(new Refusal(404, "Not Found"));
@@ -101,14 +117,22 @@ public abstract class ScriptedEngine {
 
   private Mono<Reply> route(Call call) {
     boolean chat = call.path().equals("/v1/chat/completions");
+    if (call.method().equals("POST") && hasForm(call.path())) {
+      calls.add(call);
+      return counted(Mono.defer(() -> own(call)));
+    }
     if (!call.method().equals("POST") || (!chat && !call.path().equals("/v1/completions"))) {
       return other(call);
     }
     calls.add(call);
     Ask ask = Ask.of(call, chat);
+    return counted(Mono.defer(() -> complete(ask)));
+  }
+
+  private Mono<Reply> counted(Mono<Reply> answer) {
     return Mono.defer(() -> {
       Runnable end = begun();
-      return Mono.defer(() -> complete(ask)).doOnError(failure -> end.run()).doOnCancel(end)
+      return answer.doOnError(failure -> end.run()).doOnCancel(end)
           .map(reply -> new Reply(reply.status(), reply.type(), reply.parts().doFinally(signal -> end.run())));
     });
   }
