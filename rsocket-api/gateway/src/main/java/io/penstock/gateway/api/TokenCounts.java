@@ -26,7 +26,7 @@ public record TokenCounts(long prompt, long cached, long completion, long reason
 
   ObjectNode responses() {
     ObjectNode usage = ApiJson.object().put("input_tokens", prompt);
-    usage.putObject("input_tokens_details").put("cached_tokens", cachedOrZero());
+    usage.putObject("input_tokens_details").put("cached_tokens", cachedOrZero()).put("cache_write_tokens", 0);
     usage.put("output_tokens", completion);
     usage.putObject("output_tokens_details").put("reasoning_tokens", reasoning);
     return usage.put("total_tokens", prompt + completion);

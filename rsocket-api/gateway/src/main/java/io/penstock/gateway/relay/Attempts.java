@@ -69,18 +69,20 @@ final class Attempts {
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
-    List<Instance> both = usable(InstanceRole.BOTH);
     OwnForm own = request.own();
+    List<Instance> both = usable(InstanceRole.BOTH);
     ApiException refusal = own == null ? null : own.refusal();
-    boolean onlyOwn = own != null && refusal != null;
-    if (onlyOwn) {
-      both = both.stream().filter(instance -> mayAsk(own, instance)).toList();
-      if (both.isEmpty()) {
-        return Flux.error(refusal);
-      }
+    if (own == null || refusal == null) {
+      return attempt(
+          relay.chooser().choose(prompt, usable(InstanceRole.PREFILL), usable(InstanceRole.DECODE), both));
     }
-    Chosen now = relay.chooser().choose(prompt, onlyOwn ? List.of() : usable(InstanceRole.PREFILL),
-        onlyOwn ? List.of() : usable(InstanceRole.DECODE), both);
+    List<Instance> able = both.stream().filter(instance -> mayAsk(own, instance)).toList();
+    return able.isEmpty()
+        ? Flux.error(refusal)
+        : attempt(relay.chooser().choose(prompt, List.of(), List.of(), able));
+  }
+
+  private Flux<AnswerEvent> attempt(@Nullable Chosen now) {
     if (now == null) {
       return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
     }
