@@ -2,7 +2,6 @@ package io.penstock.examples.official;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
@@ -26,146 +25,41 @@ import com.openai.models.responses.Response;
 import com.openai.models.responses.ResponseCreateParams;
 import com.openai.models.responses.ResponseFunctionToolCall;
 import com.openai.models.responses.ResponseStreamEvent;
-import io.penstock.gateway.TestGateway;
-import io.penstock.gateway.engines.EngineServer;
-import io.penstock.gateway.engines.KvNetwork;
-import io.penstock.gateway.engines.NixlPullDecode;
-import io.penstock.gateway.engines.NixlPullPrefill;
-import io.penstock.wire.security.UserFile;
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import io.penstock.gateway.ClientsGateway;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import reactor.netty.resources.LoopResources;
 
-/// The clients of OpenAI and Anthropic at a gateway before a prefill and a decode engine. Those for Node.js are skipped
-/// where they are not installed: `npm install` in `openai`.
+/// OpenAI's client for Java, at a gateway before a prefill and a decode engine. Its `validate` demands every member that
+/// OpenAI's reference demands.
+@Tag("proof")
 @Timeout(60)
-final class OfficialClientsTest {
-  private static final Path FOLDER =
-      Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("openai");
-  private static final Duration SECOND = Duration.ofSeconds(1);
+final class OpenAiJavaProofTest {
   private static final String MODEL = "m";
   private static final String PROMPT = "one two three";
-  private static final LoopResources LOOPS = LoopResources.create("engines", 1, true);
-  private static final KvNetwork NETWORK = new KvNetwork();
-  private static final NixlPullPrefill PREFILL = new NixlPullPrefill(NETWORK, "p0");
-  private static final NixlPullDecode DECODE = new NixlPullDecode(NETWORK, List.of("p0"));
 
-  private static String key;
-  private static String poorKey;
-  private static EngineServer prefill;
-  private static EngineServer decode;
-  private static TestGateway gateway;
+  private static ClientsGateway gateway;
 
   @BeforeAll
   static void start(@TempDir Path folder) throws Exception {
-    char[] rich = UserFile.newToken(new SecureRandom());
-    char[] poor = UserFile.newToken(new SecureRandom());
-    key = new String(rich);
-    poorKey = new String(poor);
-    Path keys = Files.writeString(folder.resolve("keys"),
-        UserFile.lineOf("rich", rich) + "\n" + UserFile.lineOf("poor", poor) + "\n");
-    Path quotas = Files.writeString(folder.resolve("quotas"), "poor requests=1\n");
-    prefill = EngineServer.start(() -> PREFILL, LOOPS);
-    decode = EngineServer.start(() -> DECODE, LOOPS);
-    gateway = TestGateway.start(Map.of("prefill", prefill.url(), "decode", decode.url(), "dialect", "nixl-pull",
-        "keys.file", keys.toString(), "quotas.file", quotas.toString()), 1);
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      HttpRequest first = HttpRequest.newBuilder(URI.create(gateway.url() + "/v1/models"))
-          .header("Authorization", "Bearer " + poorKey).build();
-      assertThat(http.send(first, HttpResponse.BodyHandlers.discarding()).statusCode()).isEqualTo(200);
-    }
+    gateway = ClientsGateway.start(folder);
   }
 
   @AfterEach
   void bothSidesAreFree() {
-    DECODE.running(0).block(SECOND);
-    PREFILL.running(0).block(SECOND);
-    assertThat(NETWORK.held() + NETWORK.waiting()).isZero();
-    assertThat(DECODE.refusals()).isEmpty();
-    assertThat(PREFILL.refusals()).isEmpty();
+    gateway.requireFree();
   }
 
   @AfterAll
   static void stop() {
     gateway.close();
-    prefill.close();
-    decode.close();
-    LOOPS.disposeLater(Duration.ZERO, SECOND).block();
-  }
-
-  @Test
-  void nodeClientOfOpenAi_hasEveryForm() throws Exception {
-    assertThat(node("openai", "gateway.mjs")).containsExactly(
-        "models m",
-        "chat stop true",
-        "chat streamed true true true",
-        "chat streamed without usage true true",
-        "chat of parts true",
-        "chat with tools weather {\"city\": \"Oslo\"} stop",
-        "completion length,length true",
-        "response completed true true",
-        "response streamed true true created in_progress output_item.added content_part.added output_text.delta"
-            + " output_text.done content_part.done output_item.done completed",
-        "response with tools weather weather {\"city\": \"Oslo\"} true",
-        "cancel true",
-        "unknown model NotFoundError 404 model_not_found model invalid_request_error",
-        "wrong key AuthenticationError 401 invalid_api_key",
-        "quota RateLimitError 429 rate_limit_exceeded true",
-        "bad request BadRequestError 400 invalid_request messages",
-        "stored response BadRequestError 400 previous_response_id");
-  }
-
-  @Test
-  void nodeClientOfAnthropic_hasMessages() throws Exception {
-    assertThat(node("@anthropic-ai/sdk", "messages.mjs")).containsExactly(
-        "models m model",
-        "message message end_turn true",
-        "message streamed true true true true message_start content_block_start content_block_delta content_block_stop"
-            + " message_delta message_stop",
-        "message of parts true",
-        "message with tools tool_use weather {\"city\":\"Oslo\"} end_turn",
-        "cancel APIUserAbortError",
-        "unknown model NotFoundError 404 not_found_error true",
-        "wrong key AuthenticationError 401 authentication_error",
-        "quota RateLimitError 429 rate_limit_error true",
-        "bad request BadRequestError 400 invalid_request_error");
-  }
-
-  private static List<String> node(String library, String program) throws Exception {
-    assumeTrue(Files.isDirectory(FOLDER.resolve("node_modules").resolve(library)),
-        library + " is not installed in " + FOLDER);
-    assumeTrue(runsNode(), "node is not installed");
-    Process node = new ProcessBuilder("node", program, gateway.url(), key, poorKey).directory(FOLDER.toFile())
-        .redirectErrorStream(true).start();
-    String out = new String(node.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(node.waitFor()).as(out).isZero();
-    return out.lines().toList();
-  }
-
-  private static boolean runsNode() throws InterruptedException {
-    try {
-      return new ProcessBuilder("node", "--version").redirectErrorStream(true)
-          .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor() == 0;
-    } catch (IOException e) {
-      return false;
-    }
   }
 
   private static OpenAIClient client(String apiKey) {
@@ -181,8 +75,8 @@ final class OfficialClientsTest {
   }
 
   @Test
-  void javaClientOfOpenAi_completesStreamsAndCancels() {
-    OpenAIClient client = client(key);
+  void client_completesStreamsAndCancels() {
+    OpenAIClient client = client(gateway.key());
     assertThat(client.models().list().data().stream().map(Model::validate).map(Model::id)).containsExactly(MODEL);
     ChatCompletion whole = client.chat().completions().create(chat(PROMPT).build()).validate();
     ChatCompletionAccumulator chunks = ChatCompletionAccumulator.create();
@@ -207,8 +101,8 @@ final class OfficialClientsTest {
   }
 
   @Test
-  void javaClientOfOpenAi_readsResponsesStrictly() {
-    OpenAIClient client = client(key);
+  void client_readsResponsesStrictly() {
+    OpenAIClient client = client(gateway.key());
     Response whole = client.responses().create(response().build()).validate();
     ResponseAccumulator events = ResponseAccumulator.create();
     try (StreamResponse<ResponseStreamEvent> stream = client.responses().createStreaming(response().build())) {
@@ -232,10 +126,10 @@ final class OfficialClientsTest {
   }
 
   @Test
-  void javaClientOfOpenAi_getsTypedErrors() {
-    OpenAIClient client = client(key);
+  void client_getsTypedErrors() {
+    OpenAIClient client = client(gateway.key());
     OpenAIClient stranger = client("wrong");
-    OpenAIClient poor = client(poorKey);
+    OpenAIClient poor = client(gateway.poorKey());
 
     assertThatThrownBy(() -> client.chat().completions().create(chat(PROMPT).model("none").build()))
         .isInstanceOf(NotFoundException.class)
