@@ -159,6 +159,27 @@ final class GatewayTest {
     }
   }
 
+  /// Members that OpenAI's own client for Java demands.
+  @Test
+  void response_hasEveryMember() throws Exception {
+    JsonNode whole = tree(post("/v1/responses", RESPONSE.formatted("")));
+
+    assertThat(whole.propertyNames()).contains("id", "created_at", "error", "incomplete_details", "instructions",
+        "metadata", "model", "object", "output", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p");
+    assertThat(whole.path("output").path(0).path("content").path(0).propertyNames()).contains("annotations", "text");
+    assertThat(whole.path("usage").path("input_tokens_details").propertyNames()).contains("cached_tokens",
+        "cache_write_tokens");
+    assertThat(whole.path("usage").path("output_tokens_details").has("reasoning_tokens")).isTrue();
+  }
+
+  @Test
+  void everySetting_hasARowInTheManual() throws IOException {
+    List<String> rows =
+        Files.readAllLines(Path.of("docs", "settings.md")).stream().filter(line -> line.startsWith("| `")).toList();
+    assertThat(GatewaySettings.ALL).extracting(Setting::key).allSatisfy(
+        key -> assertThat(rows).as(key).anySatisfy(row -> assertThat(row).contains("`" + key + "`")));
+  }
+
   @Test
   void messages_areTranslated() throws Exception {
     String text = TokenEngine.text("hello", 6);

@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -48,8 +49,8 @@ final class MessagesRequest {
 
   private static void message(JsonNode message, ArrayNode messages) {
     String role = message.path("role").asString("");
-    if (!role.equals("user") && !role.equals("assistant")) {
-      throw ApiException.field("role of a message", "user or assistant", message.path("role"));
+    if (!Set.of("user", "assistant", "system").contains(role)) {
+      throw ApiException.field("role of a message", "user, assistant or system", message.path("role"));
     }
     JsonNode content = message.path("content");
     if (content.isString()) {

@@ -29,7 +29,13 @@ public final class Models {
 
   /// One model, for clients of messages.
   public static ObjectNode messagesModel(String name, JsonNode model) {
-    return ApiJson.object().put("type", "model").put("id", name).put("display_name", name)
-        .put("created_at", Instant.ofEpochSecond(model.path("created").asLong(0)).toString());
+    ObjectNode shown = ApiJson.object().put("type", "model").put("id", name).put("display_name", name)
+        .put("created_at", Instant.ofEpochSecond(model.path("created").asLong(0)).toString())
+        .put("lifecycle", "active").putNull("deprecated_at").putNull("retires_at").putNull("line")
+        .putNull("capabilities").putNull("max_tokens").putNull("max_input_tokens");
+    if (model.path("max_model_len").isIntegralNumber()) {
+      shown.set("max_input_tokens", model.path("max_model_len"));
+    }
+    return shown;
   }
 }
