@@ -45,8 +45,9 @@ final class NativeFormsTest {
   static void start() throws Exception {
     one = EngineServer.start(() -> OWN, LOOPS);
     two = EngineServer.start(() -> CHATS, LOOPS);
-    gateway = TestGateway.start(Map.of("both", one.url() + "," + two.url(), "policy", "round_robin", "health.down", "1000",
-        "native.forms", "responses,messages"), 2);
+    gateway =
+        TestGateway.start(Map.of("both", one.url() + "," + two.url(), "policy", "round_robin", "health.down", "1000",
+            "native.forms", "responses,messages"), 2);
   }
 
   @BeforeEach

@@ -80,7 +80,8 @@ final class OpenAiJavaProofTest {
     assertThat(client.models().list().data().stream().map(Model::validate).map(Model::id)).containsExactly(MODEL);
     ChatCompletion whole = client.chat().completions().create(chat(PROMPT).build()).validate();
     ChatCompletionAccumulator chunks = ChatCompletionAccumulator.create();
-    try (StreamResponse<ChatCompletionChunk> stream = client.chat().completions().createStreaming(chat(PROMPT).build())) {
+    try (StreamResponse<ChatCompletionChunk> stream =
+        client.chat().completions().createStreaming(chat(PROMPT).build())) {
       stream.stream().forEach(chunk -> chunks.accumulate(chunk.validate()));
     }
     Completion completion = client.completions().create(
@@ -95,7 +96,7 @@ final class OpenAiJavaProofTest {
     try (StreamResponse<ChatCompletionChunk> held = client.chat().completions().createStreaming(chat("hold").build())) {
       assertThat(held.stream().flatMap(chunk -> chunk.choices().stream())
           .map(choice -> choice.delta().content()).flatMap(Optional::stream).filter(one -> !one.isEmpty()).findFirst())
-              .isPresent();
+          .isPresent();
     }
     client.close();
   }
