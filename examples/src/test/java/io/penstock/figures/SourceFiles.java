@@ -13,12 +13,12 @@ import java.util.Set;
 
 /// The Java and Markdown files of a repository.
 public final class SourceFiles {
-  private static final Set<String> NOT_OURS = Set.of("target", ".git", ".idea", ".vscode");
+  private static final Set<String> NOT_OURS = Set.of("target", "node_modules", ".git", ".idea", ".vscode");
 
   private SourceFiles() {}
 
-  /// Lists the files below `root`, sorted. Folders that a build or git writes to are not entered, for they change
-  /// meanwhile.
+  /// Lists the files below `root`, sorted. Folders that builds, package managers and git write to are not entered:
+  /// they are not ours, and change meanwhile.
   public static List<Path> below(Path root) throws IOException {
     List<Path> found = new ArrayList<>();
     Files.walkFileTree(root, new SimpleFileVisitor<>() {

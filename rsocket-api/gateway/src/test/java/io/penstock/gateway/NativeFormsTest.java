@@ -140,7 +140,7 @@ final class NativeFormsTest {
 
   @ParameterizedTest
   @CsvSource({"/v1/responses,5,", "/v1/messages,4,", "/v1/responses,5,response.failed", "/v1/messages,4,error",
-    "/v1/responses,5,error"})
+    "/v1/responses,5,error", "/v1/messages,9,message_delta", "/v1/responses,13,response.completed"})
   void answerThatIsNotWhole_endsWithAnError_inItsForm(String path, int after, String last) throws Exception {
     ObjectNode failure = Tree.object();
     if (last != null) {

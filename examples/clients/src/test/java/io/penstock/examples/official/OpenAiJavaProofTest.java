@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// OpenAI's client for Java, at a gateway before a prefill and a decode engine. Its `validate` demands every member that
-/// OpenAI's reference demands.
+/// OpenAI's client for Java, at a gateway before a prefill and a decode engine. Its `validate` demands every member
+/// that OpenAI's reference demands.
 @Tag("proof")
 @Timeout(60)
 final class OpenAiJavaProofTest {

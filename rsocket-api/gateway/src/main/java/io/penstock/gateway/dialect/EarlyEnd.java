@@ -1,6 +1,7 @@
 package io.penstock.gateway.dialect;
 
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -14,6 +15,9 @@ final class EarlyEnd {
   private static final List<String> REASONS = List.of("abort", "error");
   private static final List<String> STOPS = List.of("recomputed");
 
+  /// What a response is that did not end early: whole, or cut where the request said so.
+  static final Set<String> ENDED = Set.of("completed", "incomplete");
+
   private EarlyEnd() {}
 
   /// Why an event says that its answer is not whole, or null. Chunks are searched and not parsed.
@@ -23,8 +27,19 @@ final class EarlyEnd {
         String reason = oneOf(chunk.json(), QUOTED_REASON, REASONS);
         yield reason != null ? reason : oneOf(chunk.json(), QUOTED_STOP, STOPS);
       }
-      case AnswerEvent.Whole whole -> in(whole.body().path("choices"));
+      case AnswerEvent.Whole whole -> whole.body().has("choices")
+          ? in(whole.body().path("choices"))
+          : inOwn(whole.body());
     };
+  }
+
+  /// The same for a message, and for a response.
+  private static @Nullable String inOwn(JsonNode body) {
+    String status = body.path("status").asString("");
+    boolean ended = body.path("type").asString("").equals("message")
+        ? body.path(STOP).isString()
+        : !body.path("object").asString("").equals("response") || ENDED.contains(status);
+    return ended ? null : status.isEmpty() ? "it names no reason" : status;
   }
 
   private static @Nullable String in(JsonNode choices) {

@@ -3,6 +3,7 @@ package io.penstock.gateway.dialect;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
 import java.util.Set;
+import tools.jackson.databind.JsonNode;
 
 /// How the streams of an endpoint end, whole or not.
 ///
@@ -13,6 +14,7 @@ record StreamEnd(Set<String> last, Set<String> failed) {
   private static final String ERROR = "{\"error\"";
   private static final String OBJECT_NAME = "\"object\"";
   private static final String OBJECT = "{" + OBJECT_NAME;
+  private static final Set<String> REASONED = Set.of("message_delta", "response.completed", "response.incomplete");
   private static final StreamEnd CHUNKS = new StreamEnd(Set.of(), Set.of());
   private static final StreamEnd RESPONSES =
       new StreamEnd(Set.of("response.completed", "response.incomplete"), Set.of("response.failed", "error"));
@@ -45,7 +47,16 @@ record StreamEnd(Set<String> last, Set<String> failed) {
       return Mark.EVENT;
     }
     String type = ApiJson.type(json);
-    return failed.contains(type) ? Mark.FAILED : last.contains(type) ? Mark.LAST : Mark.EVENT;
+    if (failed.contains(type) || (REASONED.contains(type) && !hasReason(Json.tree(json)))) {
+      return Mark.FAILED;
+    }
+    return last.contains(type) ? Mark.LAST : Mark.EVENT;
+  }
+
+  /// Whether an event says why the answer ended. vLLM leaves the reason out where it aborted the answer itself.
+  private static boolean hasReason(JsonNode event) {
+    return event.path("delta").path("stop_reason").isString()
+        || EarlyEnd.ENDED.contains(event.path("response").path("status").asString(""));
   }
 
   /// An error of today's engines, or of vLLM before errors were nested.

@@ -2,6 +2,7 @@ package io.penstock.gateway.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +27,18 @@ class EarlyEndTest {
     "{'choices':[{'text':'a','finish_reason'"})
   void anyOtherIs(String text) {
     assertThat(EarlyEnd.in(new AnswerEvent.Chunk(text.replace('\'', '"')))).isNull();
+  }
+
+  @Test
+  void answerInAFormOfItsOwnIsWhole_ifItNamesAReason() {
+    assertThat(early("{'type':'message','stop_reason':'end_turn'}")).isNull();
+    assertThat(early("{'type':'message','stop_reason':null}")).isEqualTo("it names no reason");
+    assertThat(early("{'object':'response','status':'incomplete'}")).isNull();
+    assertThat(early("{'object':'response','status':'cancelled'}")).isEqualTo("cancelled");
+  }
+
+  private static @Nullable String early(String whole) {
+    return EarlyEnd.in(new AnswerEvent.Whole((ObjectNode) Json.tree(whole.replace('\'', '"'))));
   }
 
   @Test

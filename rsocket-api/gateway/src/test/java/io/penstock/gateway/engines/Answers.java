@@ -10,8 +10,8 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Answers in OpenAI's forms. A chat with tools is answered by a call of the first one, until a result of it is there. A
-/// prompt with "hold" gets two tokens and then no more.
+/// Answers in OpenAI's forms. A chat with tools is answered by a call of the first one, until a result of it is there.
+/// A prompt with "hold" gets two tokens and then no more.
 public final class Answers {
   /// The arguments of a call, in the pieces in which they are streamed.
   static final List<String> ARGUMENTS = List.of("{\"city\":", " \"Oslo\"}");
