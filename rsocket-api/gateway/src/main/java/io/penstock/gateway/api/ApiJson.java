@@ -1,6 +1,7 @@
 package io.penstock.gateway.api;
 
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.io.JsonStringEncoder;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -14,15 +15,6 @@ public final class ApiJson {
 
   public static ObjectNode object() {
     return JsonNodeFactory.instance.objectNode();
-  }
-
-  /// The tree of an engine's chunk; an empty object if it is none.
-  public static JsonNode chunk(String json) {
-    try {
-      return MAPPER.readTree(json);
-    } catch (JacksonException e) {
-      return object();
-    }
   }
 
   /// The object that a client sent.
@@ -41,6 +33,13 @@ public final class ApiJson {
 
   public static String text(JsonNode node) {
     return MAPPER.writeValueAsString(node);
+  }
+
+  /// Appends a text as JSON has it.
+  static void quoted(String text, StringBuilder to) {
+    to.append('"');
+    JsonStringEncoder.getInstance().quoteAsString(text, to);
+    to.append('"');
   }
 
   static JsonNode orEmpty(JsonNode node) {

@@ -1,7 +1,9 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /// What one chunk of a chat brings.
 ///
@@ -10,12 +12,11 @@ import tools.jackson.databind.JsonNode;
 /// @param finish why the answer ended; null while it goes on
 /// @param usage the counts of tokens, or a missing node
 record ChatDelta(String text, JsonNode calls, @Nullable String finish, JsonNode usage) {
-  static ChatDelta of(String json) {
-    JsonNode tree = ApiJson.chunk(json);
-    JsonNode choice = tree.path("choices").path(0);
-    JsonNode delta = choice.path("delta");
-    JsonNode finish = choice.path("finish_reason");
-    return new ChatDelta(delta.path("content").asString(""), delta.path("tool_calls"),
-        finish.isString() ? finish.asString() : null, tree.path("usage"));
+  /// Most chunks bring a text alone: only others become trees.
+  static ChatDelta of(EngineChunk chunk) {
+    JsonNode none = MissingNode.getInstance();
+    JsonNode tree = chunk.hasUsage() || chunk.hasCalls() ? chunk.tree() : none;
+    return new ChatDelta(chunk.content(), tree.path("choices").path(0).path("delta").path("tool_calls"),
+        chunk.finish(), tree.path("usage"));
   }
 }

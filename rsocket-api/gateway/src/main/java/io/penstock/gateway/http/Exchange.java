@@ -1,7 +1,6 @@
 package io.penstock.gateway.http;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -155,7 +154,7 @@ final class Exchange {
     Flux<ByteBuf> bytes = InTurn.of(events.<ByteBuf>handle((event, sink) -> {
       if (event instanceof AnswerEvent.Chunk chunk) {
         text.setLength(0);
-        writer.chunk(chunk.json(), text);
+        writer.chunk(chunk.read(), text);
         if (!text.isEmpty()) {
           sink.next(bytes(text));
         }
@@ -173,11 +172,12 @@ final class Exchange {
     });
     response.status(OK).header(HttpHeaderNames.CONTENT_TYPE, "text/event-stream; charset=utf-8")
         .header(HttpHeaderNames.CACHE_CONTROL, "no-cache").header("X-Accel-Buffering", "no");
-    return response.send(bytes, each -> true).then();
+    return response.send(bytes).then(); // flushed when the event loop has no more of it
   }
 
   private ByteBuf bytes(CharSequence text) {
-    return ByteBufUtil.writeUtf8(response.alloc(), text);
+    byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8); // faster than a copy char by char
+    return response.alloc().buffer(bytes.length).writeBytes(bytes);
   }
 
   private Mono<Void> json(int code, ObjectNode body) {

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.choice.Prompt;
+import io.penstock.gateway.chunk.EngineChunk;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.EngineAddress;
 import io.penstock.gateway.dialect.EnginePair;
@@ -25,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /// The attempts of one request, one after another.
 final class Attempts {
@@ -75,8 +75,8 @@ final class Attempts {
     trace.chosen(now);
     Duration first = isStream ? relay.options().first() : relay.options().total();
     Duration idle = relay.options().idle();
-    return Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now)))
-        .timeout(Mono.delay(first, relay.timer()), event -> Mono.delay(idle, relay.timer()))
+    return new Silence(first, idle, relay.timer())
+        .limit(Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now))))
         .doOnNext(event -> answered(now))
         .doFinally(signal -> now.close())
         .<AnswerEvent>handle((event, sink) -> {
@@ -130,8 +130,8 @@ final class Attempts {
   private @Nullable AnswerEvent changed(AnswerEvent event) {
     return switch (event) {
       case AnswerEvent.Chunk chunk -> {
-        String json = record.take(chunk.json());
-        yield json == null ? null : json.equals(chunk.json()) ? chunk : new AnswerEvent.Chunk(json);
+        EngineChunk taken = record.take(chunk.read());
+        yield taken == null ? null : taken.equals(chunk.read()) ? chunk : new AnswerEvent.Chunk(taken);
       }
       case AnswerEvent.Whole whole -> {
         record.count(whole.body());
