@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.netty.channel.ChannelOption;
 import io.penstock.gateway.choice.Router;
 import io.penstock.gateway.dialect.Dialects;
 import io.penstock.gateway.dialect.EngineAddress;
@@ -62,22 +61,17 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.client.HttpClient;
-import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
 /// A running gateway.
 final class Gateway implements AutoCloseable {
-  private static final Duration CONNECT = Duration.ofSeconds(2);
-  private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
   private static final Duration END = Duration.ofSeconds(2);
   private static final Duration LOOK = Duration.ofMillis(50);
   private static final int TOKEN_BYTES = 32;
-  private static final int MAX_CONNECTIONS = 4096;
 
   private final GatewayConfig config;
   private final LoopResources loops;
-  private final ConnectionProvider pool;
+  private final EnginePools pools;
   private final Scheduler timer;
   private final Scheduler work;
   private final Instances instances;
@@ -95,11 +89,9 @@ final class Gateway implements AutoCloseable {
     this.timer = Schedulers.newParallel("gateway-timer", 1, true);
     this.work = Schedulers.newBoundedElastic(2, 1024, "gateway-work", 60, true);
     this.loops = LoopResources.create("gateway", Math.max(1, Runtime.getRuntime().availableProcessors()), true);
-    this.pool = ConnectionProvider.builder("engines").maxConnections(MAX_CONNECTIONS)
-        .pendingAcquireMaxCount(MAX_CONNECTIONS).pendingAcquireTimeout(CONNECT).maxIdleTime(KEPT).build();
+    this.pools = new EnginePools(loops);
     SecureRandom random = new SecureRandom();
-    HttpEngineClient client = new HttpEngineClient(HttpClient.create(pool).runOn(loops)
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
+    HttpEngineClient client = new HttpEngineClient(pools);
     this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models")).then(),
         timer);
     Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
@@ -146,9 +138,7 @@ final class Gateway implements AutoCloseable {
   private PromptTokens tokens(int blockTokens) {
     List<PromptTokens> all = new ArrayList<>(List.of(new GivenTokens(blockTokens)));
     if (config.get(GatewaySettings.TOKENIZE)) {
-      HttpClient http = HttpClient.create(pool).runOn(loops).option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
-          (int) CONNECT.toMillis());
-      all.add(new EngineTokens(new HttpTokenizer(http, this::anEngine), EngineTokens.Options.defaults(blockTokens),
+      all.add(new EngineTokens(new HttpTokenizer(pools.get(), this::anEngine), EngineTokens.Options.defaults(blockTokens),
           timer));
     }
     all.add(new TextPieces(blockTokens));
@@ -267,7 +257,7 @@ final class Gateway implements AutoCloseable {
       operators.disposeNow(END);
     }
     events.close().block(END);
-    pool.disposeLater().block(END);
+    pools.close().block(END);
     loops.disposeLater(Duration.ZERO, END).block(END.plus(END));
     work.dispose();
     timer.dispose();

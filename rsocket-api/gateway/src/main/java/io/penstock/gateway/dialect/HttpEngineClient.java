@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
@@ -37,11 +38,15 @@ public final class HttpEngineClient implements EngineClient {
   private static final int MAX_LINE = 8 << 20;
   private static final int MAX_ANSWER = 64 << 20;
 
-  private final HttpClient http;
+  private final Supplier<HttpClient> clients;
 
-  /// @param http the client, with its pool, its time limits and TLS
-  public HttpEngineClient(HttpClient http) {
-    this.http = http.disableRetry(true);
+  /// @param clients give the client for the current thread, with its pool, its time limits and TLS
+  public HttpEngineClient(Supplier<HttpClient> clients) {
+    this.clients = clients;
+  }
+
+  private HttpClient http() {
+    return clients.get().disableRetry(true);
   }
 
   @Override
@@ -67,18 +72,19 @@ public final class HttpEngineClient implements EngineClient {
 
   @Override
   public Mono<JsonNode> get(URI uri) {
-    return http.get().uri(uri).response((response, body) -> bounded(body, MAX_ERROR).<JsonNode>handle((bytes, sink) -> {
-      if (response.status().code() == OK) {
-        sink.next(Json.tree(bytes));
-      } else {
-        sink.error(new IOException("it answered " + response.status().code()));
-      }
-    }).flux()).single();
+    return http().get().uri(uri)
+        .response((response, body) -> bounded(body, MAX_ERROR).<JsonNode>handle((bytes, sink) -> {
+          if (response.status().code() == OK) {
+            sink.next(Json.tree(bytes));
+          } else {
+            sink.error(new IOException("it answered " + response.status().code()));
+          }
+        }).flux()).single();
   }
 
   @Override
   public Mono<Void> post(URI uri, ObjectNode message) {
-    return http.headers(headers -> headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json")).post().uri(uri)
+    return http().headers(headers -> headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json")).post().uri(uri)
         .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(Json.bytes(message))))
         .response((response, body) -> response.status().code() < FIRST_ERROR
             ? body.then().flux()
@@ -88,7 +94,7 @@ public final class HttpEngineClient implements EngineClient {
 
   private HttpClient.ResponseReceiver<?> send(Leg leg) {
     byte[] body = Json.bytes(leg.body());
-    return http.headers(headers -> {
+    return http().headers(headers -> {
       for (Map.Entry<String, String> header : leg.headers().entrySet()) {
         headers.set(header.getKey(), header.getValue());
       }

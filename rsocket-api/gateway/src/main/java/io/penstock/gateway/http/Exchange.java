@@ -124,6 +124,7 @@ final class Exchange {
     return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer())
         .flatMap(read -> {
           bytes = read.length;
+          routes.relay().requireRoom(priority(request.requestHeaders(), quota));
           Mono<ObjectNode> tree = Mono.fromCallable(() -> ApiJson.request(read));
           return (read.length > OFF_LOOP ? tree.subscribeOn(routes.work()) : tree)
               .flatMap(body -> relayed(body, quota));

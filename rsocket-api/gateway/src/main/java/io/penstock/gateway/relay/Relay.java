@@ -51,6 +51,13 @@ public final class Relay {
     });
   }
 
+  /// Refuses a request that has no place and cannot wait for one. It costs one lock: ask before a body is parsed.
+  ///
+  /// @throws io.penstock.gateway.api.ApiException with status 503 or 429
+  public void requireRoom(int priority) {
+    admission.requireRoom(priority);
+  }
+
   RelayOptions options() {
     return options;
   }

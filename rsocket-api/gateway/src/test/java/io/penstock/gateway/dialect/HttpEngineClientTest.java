@@ -35,7 +35,7 @@ class HttpEngineClientTest {
   static void open() {
     loops = LoopResources.create("legs", 1, true);
     pool = ConnectionProvider.create("legs", 8);
-    client = new HttpEngineClient(HttpClient.create(pool).runOn(loops));
+    client = new HttpEngineClient(() -> HttpClient.create(pool).runOn(loops));
     server = HttpServer.create().host("127.0.0.1").port(0).runOn(loops).route(routes -> routes
         .post("/whole", (request, response) -> response.sendString(Mono.just("{\"id\":\"a\"}")))
         .post("/list", (request, response) -> response.sendString(Mono.just("[1]")))

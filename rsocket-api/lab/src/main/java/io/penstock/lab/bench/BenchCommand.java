@@ -3,6 +3,7 @@ package io.penstock.lab.bench;
 import io.penstock.lab.bench.disk.ReclaimCommand;
 import io.penstock.lab.bench.disk.RecoveryCommand;
 import io.penstock.lab.bench.gateway.GatewayBenchCommand;
+import io.penstock.lab.bench.gateway.OverloadCommand;
 import io.penstock.lab.bench.recording.RecordingCommand;
 import io.penstock.lab.bench.replay.ReplayBenchCommand;
 import io.penstock.lab.bench.session.SessionBenchCommand;
@@ -26,7 +27,8 @@ import picocli.CommandLine.Command;
       RecoveryCommand.class,
       RecordingCommand.class,
       SessionBenchCommand.class,
-      GatewayBenchCommand.class},
+      GatewayBenchCommand.class,
+      OverloadCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

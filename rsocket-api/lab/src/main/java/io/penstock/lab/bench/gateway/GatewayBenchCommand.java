@@ -90,7 +90,7 @@ public final class GatewayBenchCommand extends Bench<OverheadReport> {
         gateways.put("resumes " + each, GatewayProcess.start(engine.url(), place.path().resolve("log-" + each), client,
             timer, "--resumes", "" + each));
       }
-      return new OverheadBench(load, engine, client, gateways).run(progress);
+      return new OverheadBench(load, engine, client, gateways, timer).run(progress);
     } finally {
       gateways.values().forEach(GatewayProcess::close);
       timer.dispose();

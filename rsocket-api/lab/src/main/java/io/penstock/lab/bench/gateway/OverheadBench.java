@@ -16,6 +16,7 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Scheduler;
 
 /// Measures what a gateway costs: the same engine is asked directly, and through gateways, by turns.
 ///
@@ -31,6 +32,7 @@ final class OverheadBench {
   private final OverheadLoad load;
   private final BenchEngine engine;
   private final AnswerClient client;
+  private final Scheduler timer;
   private final Map<String, @Nullable GatewayProcess> ways = new LinkedHashMap<>();
 
   /// One form of answer on one way.
@@ -47,10 +49,13 @@ final class OverheadBench {
   private record Turn(double rate, double cpu, double whole, double first, double delay, long broken) {}
 
   /// @param gateways by what is special about them
-  OverheadBench(OverheadLoad load, BenchEngine engine, AnswerClient client, Map<String, GatewayProcess> gateways) {
+  /// @param timer of the places' begin
+  OverheadBench(OverheadLoad load, BenchEngine engine, AnswerClient client, Map<String, GatewayProcess> gateways,
+      Scheduler timer) {
     this.load = load;
     this.engine = engine;
     this.client = client;
+    this.timer = timer;
     ways.put(OverheadReport.DIRECT, null);
     ways.putAll(gateways);
   }
@@ -112,10 +117,11 @@ final class OverheadBench {
     String url = gateway == null ? engine.url() : gateway.url();
     engine.pace(Duration.ZERO);
     long cpu = gateway == null ? 0 : gateway.cpuNanos();
-    Answers fast = answers(url, lane.form(), load.tokens());
+    Answers fast = answers(url, lane.form(), load.tokens(), Duration.ZERO);
     long used = gateway == null ? 0 : gateway.cpuNanos() - cpu;
     engine.pace(load.pace());
-    Answers paced = answers(url, lane.form(), OverheadLoad.PACED_TOKENS);
+    Answers paced = answers(url, lane.form(), OverheadLoad.PACED_TOKENS,
+        load.pace().multipliedBy(OverheadLoad.PACED_TOKENS));
     return new Turn(fast.tokens.get() * 1e9 / fast.nanos, (double) used / fast.tokens.get(),
         paced.whole.getValueAtPercentile(50), paced.first.getValueAtPercentile(50),
         paced.delays.getValueAtPercentile(50), fast.broken.get() + paced.broken.get());
@@ -142,13 +148,15 @@ final class OverheadBench {
     }
   }
 
-  private Answers answers(String url, AnswerForm form, int tokens) {
+  /// @param spread in which the places begin, so that their tokens do not come all at once
+  private Answers answers(String url, AnswerForm form, int tokens, Duration spread) {
     Answers answers = new Answers();
     long began = System.nanoTime();
     long end = began + load.time().toNanos();
     Flux.range(0, load.concurrency())
         .flatMap(place -> client.ask(url, form, PROMPT, tokens, answers::delay).doOnNext(answers::count)
-            .repeat(() -> System.nanoTime() - end < 0), load.concurrency())
+            .repeat(() -> System.nanoTime() - end < 0)
+            .delaySubscription(spread.multipliedBy(place).dividedBy(load.concurrency()), timer), load.concurrency())
         .blockLast(PATIENCE);
     answers.nanos = System.nanoTime() - began;
     return answers;
