@@ -8,7 +8,6 @@ import io.penstock.node.text.Json;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -39,7 +38,6 @@ final class BenchEngine implements AutoCloseable {
   private final Script completions = new Script(false);
   private final AtomicInteger running = new AtomicInteger();
   private final AtomicInteger most = new AtomicInteger();
-  private final AtomicLong asked = new AtomicLong();
   private volatile Duration pace = Duration.ZERO;
 
   /// @param timer of the pace
@@ -107,19 +105,9 @@ final class BenchEngine implements AutoCloseable {
     pace = each;
   }
 
-  /// Answers that run.
-  int running() {
-    return running.get();
-  }
-
   /// The greatest number of answers that ran at a time.
   int most() {
     return most.get();
-  }
-
-  /// Answers that were asked for.
-  long asked() {
-    return asked.get();
   }
 
   private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
@@ -138,17 +126,24 @@ final class BenchEngine implements AutoCloseable {
     boolean counted = body.path("stream_options").path("include_usage").asBoolean(false);
     ByteBufAllocator memory = response.alloc();
     Flux<Integer> turns = Flux.range(0, tokens);
-    Duration each = pace;
-    Flux<ByteBuf> written = (each.isZero() ? turns : turns.delayElements(each, timer))
-        .map(turn -> script.token(memory, ids));
+    long each = pace.toNanos();
+    Flux<ByteBuf> written = (each == 0 ? turns : paced(turns, each)).map(turn -> script.token(memory, ids));
     Flux<ByteBuf> all = Flux.concat(fixed(ids ? script.firstWithIds : script.first), written,
         fixed(ids ? script.lastWithIds : script.last), counted ? fixed(script.usage) : Flux.empty(), fixed(DONE));
     return Mono.defer(() -> {
-      asked.incrementAndGet();
-      int now = running.incrementAndGet();
-      most.accumulateAndGet(now, Math::max);
-      return response.header("Content-Type", "text/event-stream").send(all, bytes -> true).then();
-    }).doFinally(signal -> running.decrementAndGet());
+      most.accumulateAndGet(running.incrementAndGet(), Math::max);
+      return response.header("Content-Type", "text/event-stream")
+          .send(all.doFinally(signal -> running.decrementAndGet()), bytes -> true).then();
+    });
+  }
+
+  /// Each at its time after the subscription: one that is late delays no other.
+  private Flux<Integer> paced(Flux<Integer> turns, long each) {
+    return Flux.defer(() -> {
+      long began = System.nanoTime();
+      return turns.concatMap(turn -> Mono.just(turn)
+          .delayElement(Duration.ofNanos(Math.max(0, began + (turn + 1) * each - System.nanoTime())), timer), 1);
+    });
   }
 
   private static Flux<ByteBuf> fixed(byte[] bytes) {

@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
+import java.util.SortedMap;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// Asks a gateway for more than its engine can answer. Arrivals do not wait for answers, as those of many clients; a
-/// refused client does not come back. Three loads, one after another: the engine's capacity, so many answers at a time
-/// as it has slots; the overload; and half of the capacity, in which the gateway has to recover.
+/// refused client does not come back. Four loads, one after another: so many answers at a time as the engine has slots,
+/// which warms up; the overload; half of the capacity, in which the gateway has to recover; and the first load again.
 final class OverloadBench {
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final String PROMPT = "What is a penstock?";
@@ -50,7 +52,7 @@ final class OverloadBench {
   private static final class Outcome {
     private final Queue<Asked> asked = new ConcurrentLinkedQueue<>();
     private final AtomicLong left = new AtomicLong();
-    private final AtomicLong failed = new AtomicLong();
+    private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger open = new AtomicInteger();
     private final List<Long> memory = new ArrayList<>();
     private long began;
@@ -73,19 +75,19 @@ final class OverloadBench {
 
   OverloadReport run(Progress progress) {
     engine.pace(load.pace());
-    progress.next("capacity");
-    closed(OverloadLoad.CALM); // warms up
-    Outcome calm = closed(OverloadLoad.CALM);
-    double capacity = calm.count(each -> each.answer().whole()) * 1e9 / calm.nanos;
-    double calmFirst = median(calm, each -> each.answer().whole(), each -> each.answer().firstNanos());
+    double capacity = load.capacity();
+    progress.next("warm-up");
+    closed(OverloadLoad.CALM);
     progress.next("overload");
     Outcome over = open(capacity * load.factor(), load.time(), load.leaving());
     progress.next("recovery");
     Outcome after = open(capacity * OverloadLoad.AFTER, OverloadLoad.CALM, 0);
-    return report(capacity, calmFirst, calm, over, after);
+    progress.next("capacity");
+    return report(over, after, closed(OverloadLoad.CALM));
   }
 
-  private OverloadReport report(double capacity, double calmFirst, Outcome calm, Outcome over, Outcome after) {
+  private OverloadReport report(Outcome over, Outcome after, Outcome calm) {
+    double calmFirst = median(calm, each -> each.answer().whole(), each -> each.answer().firstNanos());
     long whole = over.count(each -> each.answer().whole());
     long refused = over.count(Asked::isRefused);
     double cpuOfAnswer = (double) calm.cpuNanos / Math.max(1, calm.count(each -> each.answer().whole()));
@@ -97,11 +99,23 @@ final class OverloadBench {
         .filter(each -> each.isRefused() || each.answer().firstNanos() > CALM_WAIT * calmFirst)
         .mapToLong(Asked::began).max().orElse(after.began);
     return new OverloadReport(PenstockVersion.current(), load.slots(), load.queue(), load.factor(),
-        load.time().toSeconds(), capacity, whole * 1e9 / over.nanos, whole, refused, over.left.get(),
-        over.asked.size() - whole - refused + over.failed.get() + after.failed.get(), engine.most(),
+        load.time().toSeconds(), load.capacity(),
+        calm.count(each -> each.answer().whole()) * 1e9 / calm.nanos, whole * 1e9 / over.nanos, whole, refused, over.left.get(),
+        broken(over, after), engine.most(),
         Math.max(0, over.cpuNanos - whole * cpuOfAnswer) / 1e3 / Math.max(1, refused), cpuOfAnswer / 1e3,
         refusal / 1e6, told / 1e9, Math.max(0, waited) / 1e9, third(over.memory, 0), third(over.memory, 2),
         (lastHard - after.began) / 1e9);
+  }
+
+  /// What became of requests that were neither answered nor refused, with their numbers.
+  private static SortedMap<String, Long> broken(Outcome... outcomes) {
+    SortedMap<String, Long> broken = new TreeMap<>();
+    for (Outcome outcome : outcomes) {
+      outcome.failed.forEach(failure -> broken.merge(failure, 1L, Long::sum));
+      outcome.asked.stream().filter(each -> !each.answer().whole() && !each.isRefused())
+          .forEach(each -> broken.merge("status " + each.answer().status(), 1L, Long::sum));
+    }
+    return broken;
   }
 
   /// The greatest memory in a third of the time, in MiB.
@@ -176,6 +190,12 @@ final class OverloadBench {
     (leaves ? answer.timeout(Duration.ofMillis(LEAVE_MILLIS), timer) : answer)
         .doFinally(signal -> outcome.open.decrementAndGet())
         .subscribe(one -> outcome.asked.add(new Asked(began, one)),
-            failure -> (leaves ? outcome.left : outcome.failed).incrementAndGet());
+            failure -> {
+              if (leaves) {
+                outcome.left.incrementAndGet();
+              } else {
+                outcome.failed.add(String.valueOf(failure.getMessage()));
+              }
+            });
   }
 }

@@ -3,7 +3,7 @@ package io.penstock.lab.bench.gateway;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// Load of an [OverloadBench]. What the engine can answer in a second, its capacity, is measured first.
+/// Load of an [OverloadBench].
 ///
 /// @param slots answers that run at a time, at most
 /// @param tokens of an answer
@@ -32,5 +32,10 @@ record OverloadLoad(int slots, int tokens, Duration pace, int queue, double fact
     if (leaving < 0 || leaving > 1) {
       throw new IllegalArgumentException("--leaving must be from 0 to 1 (was " + leaving + ")");
     }
+  }
+
+  /// Answers that the engine can give in a second.
+  double capacity() {
+    return slots * 1e9 / (tokens * pace.toNanos());
   }
 }
