@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,7 @@ final class Disruptions {
     this.said = said;
   }
 
-  /// Does all of it while `load` runs, from the moment when the load calls its first argument.
+  /// Does all of it while `load` runs.
   ///
   /// @throws IOException if a step failed, or the load ended before the last step
   <T> T during(Load<T> load) throws IOException, InterruptedException {
@@ -52,7 +53,7 @@ final class Disruptions {
       }
     });
     try {
-      T result = load.run(begun::countDown);
+      T result = load.run(begun::countDown, steps::isAlive);
       if (steps.isAlive()) {
         throw new IOException("load must last until the last disruption (ended after: " + done() + ")");
       }
@@ -69,7 +70,8 @@ final class Disruptions {
   /// What runs during disruptions.
   interface Load<T> {
     /// @param begun is to be run when the load is under way
-    T run(Runnable begun) throws IOException, InterruptedException;
+    /// @param goesOn whether the load must go on
+    T run(Runnable begun, BooleanSupplier goesOn) throws IOException, InterruptedException;
   }
 
   private void run() throws IOException, InterruptedException {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.http.HttpClient;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +99,7 @@ public final class LoadCommand implements Callable<Integer> {
     requireOneOf();
     try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
       if (target != null) {
-        LoadReport report = run("load", plan, new HttpTarget(client, target, nanos), done -> {});
+        LoadReport report = run("load", plan, new HttpTarget(client, target, nanos), done -> {}, () -> false);
         print(report, report.table());
         return code(report.isGood());
       }
@@ -138,18 +139,18 @@ public final class LoadCommand implements Callable<Integer> {
   private LoadReport cluster(String what, LoadPlan plan, HttpClient client, boolean reuse)
       throws IOException, InterruptedException {
     try (Cluster cluster = Cluster.start(settings(reuse), client, nanos)) {
-      return run(what, plan, direct ? cluster.pairs() : cluster.gatewayTarget(), done -> {});
+      return run(what, plan, direct ? cluster.pairs() : cluster.gatewayTarget(), done -> {}, () -> false);
     }
   }
 
   private int withFailures(LoadPlan plan, HttpClient client) throws IOException, InterruptedException {
     try (Cluster cluster = Cluster.start(settings(true), client, nanos)) {
       Disruptions disruptions = new Disruptions(cluster, console::say);
-      LoadReport load = disruptions.during(begun -> run("load", plan, cluster.gatewayTarget(), done -> {
-        if (done == plan.requests() / BEGUN_PART) {
+      LoadReport load = disruptions.during((begun, goesOn) -> run("load", plan, cluster.gatewayTarget(), done -> {
+        if (done > plan.requests() / BEGUN_PART) {
           begun.run();
         }
-      }));
+      }, goesOn));
       Disruptions.Report disrupted = disruptions.report();
       DeadDecode.Report dead = new DeadDecode(client, cluster.prefills().getFirst(), cluster.decodes().getFirst(), SLOTS,
           nanos).measure();
@@ -164,17 +165,19 @@ public final class LoadCommand implements Callable<Integer> {
   }
 
   /// @param after receives the number of requests that have ended, after each
-  private LoadReport run(String what, LoadPlan plan, ChatTarget to, IntConsumer after) throws InterruptedException {
+  /// @param more whether to hold further conversations than those of the plan
+  private LoadReport run(String what, LoadPlan plan, ChatTarget to, IntConsumer after, BooleanSupplier more)
+      throws InterruptedException {
     LoadRun run = new LoadRun(plan, to, nanos);
     LoadRun.Outcome outcome;
     AtomicInteger done = new AtomicInteger();
     try (Progress progress = Progress.of(console, what, "requests")) {
       outcome = run.run(turn -> {
         synchronized (progress) {
-          progress.at(done.incrementAndGet(), plan.requests());
+          progress.at(done.incrementAndGet(), Math.max(done.get(), plan.requests()));
           after.accept(done.get());
         }
-      });
+      }, more);
     }
     int wrong = noCompare
         ? -1

@@ -51,6 +51,9 @@ final class EngineSlots implements AutoCloseable {
         return;
       }
       Call call = new Call(request, sink);
+      if (!call.arrives()) {
+        return;
+      }
       sink.onDispose(call::end);
       threads.execute(call);
     });
@@ -90,9 +93,24 @@ final class EngineSlots implements AutoCloseable {
 
     @GuardedBy("this") private boolean ended;
 
+    /// Tells the engine that the request has ended.
+    private Runnable left = () -> {};
+
     Call(EngineRequest request, FluxSink<EngineEvent> sink) {
       this.request = request;
       this.sink = sink;
+    }
+
+    /// Whether the engine takes the request.
+    boolean arrives() {
+      try {
+        left = engine.arrived(request);
+        return true;
+      } catch (RuntimeException e) {
+        admitted.decrementAndGet();
+        sink.error(e);
+        return false;
+      }
     }
 
     @Override
@@ -131,6 +149,7 @@ final class EngineSlots implements AutoCloseable {
         ended = true;
         Thread.interrupted(); // one that came too late
       }
+      left.run();
       admitted.decrementAndGet();
     }
 
@@ -149,10 +168,12 @@ final class EngineSlots implements AutoCloseable {
         ended = true;
       }
       threads.remove(this);
+      left.run();
       admitted.decrementAndGet();
     }
 
     void refuse() {
+      left.run();
       sink.error(new ApiException(HttpResponseStatus.SERVICE_UNAVAILABLE, "The engine is closing."));
     }
 
