@@ -3,6 +3,7 @@ package io.penstock.examples.openai;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +56,11 @@ final class EngineSlots implements AutoCloseable {
         return;
       }
       sink.onDispose(call::end);
-      threads.execute(call);
+      try {
+        threads.execute(call);
+      } catch (RejectedExecutionException e) {
+        call.refuse();
+      }
     });
   }
 

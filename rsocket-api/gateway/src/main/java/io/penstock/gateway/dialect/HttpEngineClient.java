@@ -49,7 +49,7 @@ public final class HttpEngineClient implements EngineClient {
     return Flux.defer(() -> {
       SseData data = new SseData(MAX_LINE);
       return send(leg).<String>response((response, body) -> response.status().code() == OK
-          ? ended(leg, body.concatMapIterable(data::take, 1))
+          ? ended(leg, body.map(data::take).concatMapIterable(lines -> lines, 1)) // bytes are free when map returns
           : HttpEngineClient.<String>refusal(leg, response, body).flux())
           .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
     });
