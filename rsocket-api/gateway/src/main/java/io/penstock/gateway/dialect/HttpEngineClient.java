@@ -54,7 +54,7 @@ public final class HttpEngineClient implements EngineClient {
     return Flux.defer(() -> {
       SseData data = new SseData(MAX_LINE);
       return send(leg).<String>response((response, body) -> response.status().code() == OK
-          ? ended(leg, body.map(data::take).concatMapIterable(lines -> lines, 1)) // no queue before: bytes are lent
+          ? ended(leg, body.map(data::take).concatMapIterable(lines -> lines, 1)) // bytes are free when map returns
           : HttpEngineClient.<String>refusal(leg, response, body).flux())
           .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
     });

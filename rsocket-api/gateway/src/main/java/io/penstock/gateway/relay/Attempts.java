@@ -31,6 +31,7 @@ import reactor.core.publisher.Flux;
 final class Attempts {
   /// Tells an engine which peer has the prefix.
   private static final String SOURCE = "X-Penstock-Source";
+  private static final int BAD_REQUEST = 400;
   private static final int UNAVAILABLE = 503;
   private static final int BAD_GATEWAY = 502;
   private static final int FIRST_SERVER_ERROR = 500;
@@ -69,6 +70,9 @@ final class Attempts {
         usable(InstanceRole.BOTH));
     if (now == null) {
       return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
+    }
+    if (!begun && now.decode().refusesTokenIds(request.path())) {
+      record.stopsAsking();
     }
     attempts++;
     chosen = now;
@@ -142,6 +146,10 @@ final class Attempts {
 
   private Flux<AnswerEvent> next(Prompt prompt, Throwable failure) {
     Chosen last = chosen;
+    if (!begun && last != null && refusesIds(failure) && record.stopsAsking()) {
+      last.decode().refuseTokenIds(request.path());
+      return again(prompt, failure);
+    }
     if (last != null) {
       blame(last, failure);
     }
@@ -150,16 +158,19 @@ final class Attempts {
           ? again(prompt, failure)
           : Flux.error(named(failure));
     }
-    if (!isDeath(failure) || !record.canGoOn() || resumes >= relay.options().resumes()) {
+    if (!isDeath(failure) || !record.canGoOn()) {
+      return Flux.error(named(failure));
+    }
+    RelayRequest rest = record.goOn();
+    if (rest == null) { // no engine is needed any more
+      return Flux.fromIterable(record.ending()).<AnswerEvent>map(AnswerEvent.Chunk::new)
+          .doOnComplete(() -> trace.counts(record.counts()));
+    }
+    if (resumes >= relay.options().resumes()) {
       return Flux.error(named(failure));
     }
     resumes++;
     trace.resumed();
-    RelayRequest rest = record.goOn();
-    if (rest == null) {
-      return Flux.fromIterable(record.ending()).<AnswerEvent>map(AnswerEvent.Chunk::new)
-          .doOnComplete(() -> trace.counts(record.counts()));
-    }
     request = rest;
     return again(prompt, failure);
   }
@@ -181,6 +192,12 @@ final class Attempts {
     } else if (failure instanceof TimeoutException) {
       failed.add(last.decode());
     }
+  }
+
+  /// Whether an engine refused the field that the gateway added: SGLang does so in streamed chats.
+  private static boolean refusesIds(Throwable failure) {
+    return failure instanceof LegFailure leg && leg.status() == BAD_REQUEST
+        && leg.body().contains(StreamRecord.ASKS_IDS);
   }
 
   private static boolean mayRepeat(Throwable failure) {

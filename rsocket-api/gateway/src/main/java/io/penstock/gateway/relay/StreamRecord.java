@@ -20,6 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
 /// An answer cannot go on when its engine names no tokens, or when its state is more than tokens: tool calls, thoughts,
 /// log probabilities, several choices, or texts that end it. One thread at a time.
 final class StreamRecord {
+  /// The field that asks for token ids.
+  static final String ASKS_IDS = "return_token_ids";
   private static final List<String> MORE_THAN_TOKENS = List.of("tools", "functions", "logprobs", "top_logprobs",
       "prompt_logprobs", "response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice",
       "guided_grammar", "suffix", "echo", "use_beam_search", "best_of");
@@ -38,7 +40,7 @@ final class StreamRecord {
   private final boolean chat;
   private final boolean wantsIds;
   private final boolean wantsUsage;
-  private final boolean follows;
+  private boolean follows;
   private final SeenTokens tokens = new SeenTokens();
   private @Nullable ArrayNode prompt;
   private boolean tells = true;
@@ -54,7 +56,7 @@ final class StreamRecord {
     ObjectNode body = request.body();
     this.request = request;
     this.chat = request.path().equals(ApiForm.CHAT.path());
-    this.wantsIds = body.path("return_token_ids").asBoolean(false);
+    this.wantsIds = body.path(ASKS_IDS).asBoolean(false);
     this.wantsUsage = body.path("stream_options").path("include_usage").asBoolean(false);
     this.follows = resumes && request.isStream() && isPlain(body);
   }
@@ -73,6 +75,15 @@ final class StreamRecord {
         || (value.isBoolean() && !value.asBoolean());
   }
 
+  /// Asks for no token ids that the client did not ask for: the answer cannot go on at another engine.
+  ///
+  /// @return whether it asked before
+  boolean stopsAsking() {
+    boolean asked = follows && !wantsIds;
+    follows &= wantsIds;
+    return asked;
+  }
+
   /// The request for the first engine: it asks for what the gateway must know.
   ObjectNode body() {
     if (!request.isStream()) {
@@ -86,7 +97,7 @@ final class StreamRecord {
     }
     body.set("stream_options", options.put("include_usage", true));
     if (follows) {
-      body.put("return_token_ids", true);
+      body.put(ASKS_IDS, true);
     }
     return body;
   }
