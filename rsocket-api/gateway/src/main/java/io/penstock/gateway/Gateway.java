@@ -86,6 +86,7 @@ final class Gateway implements AutoCloseable {
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final DisposableServer clients;
   private final @Nullable DisposableServer operators;
+  private final @Nullable RegistryLink registry;
 
   /// What a machine learns when the gateway is ready.
   record Ready(String url, @Nullable String admin) {}
@@ -122,24 +123,25 @@ final class Gateway implements AutoCloseable {
             + config.get(GatewaySettings.PORT) + Metaserver.PATH)),
         random, timer);
     Relay relay = new Relay(relayOptions(), admission, chooser, instances, dialects, timer);
-    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     HttpOptions options = new HttpOptions(config.get(GatewaySettings.BODY_BYTES),
         config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
         config.get(GatewaySettings.CONNECTIONS), tls());
     ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, client, metaserver,
-        new GatewayMeters(registry, admission, instances), random, timer, work);
+        new GatewayMeters(meters, admission, instances), random, timer, work);
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
         config.get(GatewaySettings.PORT), loops));
     PortChoice admin = config.get(GatewaySettings.ADMIN_PORT);
     this.operators = admin.isOff()
         ? null
         : bound(GatewayServer.operators(
-            new AdminRoutes(routes, instances, registry, token(random), timer), options,
+            new AdminRoutes(routes, instances, meters, token(random), timer), options,
             config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops));
     files.forEach(file -> file.every(config.get(GatewaySettings.RELOAD), work));
     add(GatewaySettings.PREFILL, InstanceRole.PREFILL);
     add(GatewaySettings.DECODE, InstanceRole.DECODE);
     add(GatewaySettings.BOTH, InstanceRole.BOTH);
+    this.registry = RegistryLink.open(config, instances, loops, timer, random);
   }
 
   /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.
@@ -261,6 +263,9 @@ final class Gateway implements AutoCloseable {
 
   @Override
   public void close() {
+    if (registry != null) {
+      registry.close().block(END);
+    }
     instances.close();
     clients.disposeNow(END);
     if (operators != null) {
