@@ -126,7 +126,7 @@ final class Gateway implements AutoCloseable {
     PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     HttpOptions options = new HttpOptions(config.get(GatewaySettings.BODY_BYTES),
         config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
-        config.get(GatewaySettings.CONNECTIONS), tls());
+        config.get(GatewaySettings.SEND_TIMEOUT), config.get(GatewaySettings.CONNECTIONS), tls());
     ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, client, metaserver,
         new GatewayMeters(meters, admission, instances), random, timer, work);
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),

@@ -129,7 +129,9 @@ final class GatewaySettings {
   static final Setting<Integer> HEADER_BYTES = new Setting<>("header.bytes", SettingType.size(1 << 10, 1 << 20),
       "16KiB", "Longest head of a request.");
   static final Setting<Duration> BODY_TIMEOUT = new Setting<>("body.timeout", SettingType.duration(), "30s",
-      "Longest time in which a request must arrive.");
+      "Longest time in which the head of a request must arrive, and then its body.");
+  static final Setting<Duration> SEND_TIMEOUT = new Setting<>("send.timeout", SettingType.duration(), "30s",
+      "Longest time in which a client takes nothing of its answer; its connection is then closed.");
   static final Setting<Integer> CONNECTIONS = new Setting<>("connections", SettingType.count(1, 1 << 20), "4096",
       "Connections of clients at most.");
   static final Setting<LogLevel> LOG_LEVEL =
@@ -143,7 +145,7 @@ final class GatewaySettings {
       Topic.of("Life of a request", ATTEMPTS, RESUMES, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Health of engines", HEALTH_INTERVAL, HEALTH_TIMEOUT, HEALTH_DOWN, HEALTH_UP),
       Topic.of("Endpoints", HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN, KEYS, QUOTAS, OPEN, TLS_CERT, TLS_KEY,
-          RELOAD, BODY_BYTES, HEADER_BYTES, BODY_TIMEOUT, CONNECTIONS, LOG_LEVEL));
+          RELOAD, BODY_BYTES, HEADER_BYTES, BODY_TIMEOUT, SEND_TIMEOUT, CONNECTIONS, LOG_LEVEL));
   static final List<Setting<?>> ALL =
       TOPICS.stream().<Setting<?>>flatMap(topic -> topic.settings().stream()).toList();
 

@@ -57,6 +57,7 @@ public final class GatewayServer {
             handshake.setHandshakeTimeoutMillis(HANDSHAKE.toMillis());
             channel.pipeline().addFirst(NettyPipeline.SslHandler, handshake);
           }
+          SlowClients.watch(channel, options.bodyTime(), options.sendTime());
         })
         .handle(handler::handle).bind();
   }

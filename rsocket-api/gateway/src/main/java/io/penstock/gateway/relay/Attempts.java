@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /// The attempts of one request, one after another.
 final class Attempts {
@@ -75,8 +74,8 @@ final class Attempts {
     trace.chosen(now);
     Duration first = isStream ? relay.options().first() : relay.options().total();
     Duration idle = relay.options().idle();
-    return Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now)))
-        .timeout(Mono.delay(first, relay.timer()), event -> Mono.delay(idle, relay.timer()))
+    return Silence.limited(Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now))), first, idle,
+        relay.timer())
         .doOnNext(event -> answered(now))
         .doFinally(signal -> now.close())
         .<AnswerEvent>handle((event, sink) -> {
