@@ -62,6 +62,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
+import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
@@ -99,14 +100,14 @@ final class Gateway implements AutoCloseable {
     this.pool = ConnectionProvider.builder("engines").maxConnections(MAX_CONNECTIONS)
         .pendingAcquireMaxCount(MAX_CONNECTIONS).pendingAcquireTimeout(CONNECT).maxIdleTime(KEPT).build();
     SecureRandom random = new SecureRandom();
-    HttpEngineClient client = new HttpEngineClient(HttpClient.create(pool).runOn(loops)
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
+    HttpClient http = engines();
+    HttpEngineClient client = new HttpEngineClient(http);
     this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models")).then(),
         timer);
     Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
     int blockTokens = config.get(GatewaySettings.BLOCK_TOKENS);
     this.events = EventSubscriber.start(router.index(), EventOptions.defaults(blockTokens), System::nanoTime);
-    RouterChooser chooser = new RouterChooser(router, tokens(blockTokens), blockTokens, events);
+    RouterChooser chooser = new RouterChooser(router, tokens(http, blockTokens), blockTokens, events);
     this.admission = new Admission(new AdmissionOptions(config.get(GatewaySettings.QUEUE),
         config.get(GatewaySettings.QUEUE_TIMEOUT), config.get(GatewaySettings.TTFT_GOAL).orElse(null)),
         () -> instances.answering() * config.get(GatewaySettings.RUNNING), timer);
@@ -119,7 +120,7 @@ final class Gateway implements AutoCloseable {
     });
     Metaserver metaserver = new Metaserver();
     Dialects dialects = new Dialects(config.get(GatewaySettings.DIALECT), client, metaserver,
-        config.get(GatewaySettings.METASERVER).orElse(URI.create("http://" + config.get(GatewaySettings.HOST) + ":"
+        config.get(GatewaySettings.METASERVER).orElse(URI.create(scheme() + config.get(GatewaySettings.HOST) + ":"
             + config.get(GatewaySettings.PORT) + Metaserver.PATH)),
         random, timer);
     Relay relay = new Relay(relayOptions(), admission, chooser, instances, dialects, timer);
@@ -144,12 +145,21 @@ final class Gateway implements AutoCloseable {
     this.registry = RegistryLink.open(config, instances, loops, timer, random);
   }
 
+  /// How engines are reached; those with `https` must show a certificate of their host.
+  private HttpClient engines() {
+    HttpClient http = HttpClient.create(pool).runOn(loops).option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
+        (int) CONNECT.toMillis());
+    Optional<Path> trust = config.get(GatewaySettings.ENGINE_TRUST);
+    return trust.isEmpty()
+        ? http
+        : http.secure(tls -> tls.sslContext(Http11SslContextSpec.forClient()
+            .configure(context -> context.trustManager(trust.get().toFile()))).handshakeTimeout(CONNECT.plus(CONNECT)));
+  }
+
   /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.
-  private PromptTokens tokens(int blockTokens) {
+  private PromptTokens tokens(HttpClient http, int blockTokens) {
     List<PromptTokens> all = new ArrayList<>(List.of(new GivenTokens(blockTokens)));
     if (config.get(GatewaySettings.TOKENIZE)) {
-      HttpClient http = HttpClient.create(pool).runOn(loops).option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
-          (int) CONNECT.toMillis());
       all.add(new EngineTokens(new HttpTokenizer(http, this::anEngine), EngineTokens.Options.defaults(blockTokens),
           timer));
     }
@@ -230,7 +240,7 @@ final class Gateway implements AutoCloseable {
       random.nextBytes(token);
       OwnerFile.create(file.get(), HexFormat.of().formatHex(token));
     }
-    String token = Files.readString(file.get()).strip();
+    String token = OwnerFile.firstLine(GatewaySettings.ADMIN_TOKEN.key(), file.get()).strip();
     if (token.length() < TOKEN_BYTES / 2) {
       throw new IllegalArgumentException("admin.token.file must have a token of at least " + TOKEN_BYTES / 2
           + " characters (was shorter)");
@@ -239,8 +249,11 @@ final class Gateway implements AutoCloseable {
   }
 
   String url() {
-    return (config.get(GatewaySettings.TLS_CERT).isPresent() ? "https://" : "http://")
-        + config.get(GatewaySettings.HOST) + ":" + clients.port();
+    return scheme() + config.get(GatewaySettings.HOST) + ":" + clients.port();
+  }
+
+  private String scheme() {
+    return config.get(GatewaySettings.TLS_CERT).isPresent() ? "https://" : "http://";
   }
 
   Ready ready() {

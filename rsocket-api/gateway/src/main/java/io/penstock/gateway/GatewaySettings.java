@@ -46,6 +46,9 @@ final class GatewaySettings {
           : Optional.of(URI.create(text)), url -> url.map(URI::toString).orElse("auto")),
       "auto", "The gateway's /v1/metaserver as engines of the layerwise dialect reach it.");
 
+  static final Setting<Optional<Path>> ENGINE_TRUST = new Setting<>("engine.trust", SettingType.pathOrOff(), "off",
+      "Authorities that certificates of engines with https may come from, PEM; off for those of the JDK. A certificate"
+          + " must name the engine's host.");
   static final Setting<Optional<Endpoint>> REGISTRY = new Setting<>("registry",
       optional("ADDRESS", "HOST:PORT, or none", Endpoint::parse, Endpoint::toString), NONE,
       "Node whose registry names engines: they come, drain and go with it, beside those that are listed.");
@@ -138,7 +141,7 @@ final class GatewaySettings {
       new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "info", "Least level that is logged.");
 
   static final List<Topic> TOPICS = List.of(
-      Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER),
+      Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER, ENGINE_TRUST),
       Topic.of("Registry", REGISTRY, REGISTRY_MODEL, REGISTRY_TOKEN, REGISTRY_TLS, REGISTRY_TRUST, REGISTRY_INTERVAL,
           REGISTRY_PATIENCE),
       Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, TOKENIZE, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),

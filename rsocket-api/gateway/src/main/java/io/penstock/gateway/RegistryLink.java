@@ -3,7 +3,7 @@ package io.penstock.gateway;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.gateway.instance.Instances;
 import io.penstock.gateway.instance.RegistryFollower;
-import io.penstock.node.cli.InputFile;
+import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.config.RegistryTls;
 import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
@@ -63,7 +63,8 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
     Optional<Path> token = config.get(GatewaySettings.REGISTRY_TOKEN);
     return token.isEmpty()
         ? Credentials.none()
-        : Credentials.bearer(InputFile.firstLine(token.get().toString()).toCharArray());
+        : Credentials.bearer(
+            OwnerFile.firstLine(GatewaySettings.REGISTRY_TOKEN.key(), token.get()).toCharArray());
   }
 
   Mono<Void> close() {

@@ -48,7 +48,6 @@ public final class GatewayServer {
     AtomicInteger connections = new AtomicInteger();
     ServerTls tls = options.tls();
     return HttpServer.create().host(host).port(port).runOn(loops).idleTimeout(KEPT)
-        .requestTimeout(options.bodyTime())
         .httpRequestDecoder(spec -> spec.maxHeaderSize(options.headerBytes()).maxInitialLineLength(MAX_LINE))
         .doOnConnection(connection -> count(connection, connections, options.connections()))
         .doOnChannelInit((observer, channel, remote) -> {

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.concurrent.Future;
+import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -16,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
 
 /// Closes connections whose client is too slow: it does not send the head of a request within a time, counted from the
-/// connection or from the head's first byte, or it takes nothing of an answer for a time. Time limits of bodies are
-/// those of [Reading]. All runs in the event loop of the connection.
+/// connection or from the head's first byte; it does not send the body within twice that time, whoever reads it, while
+/// [Reading] refuses it earlier; or it takes nothing of an answer for a time. All runs in the event loop of the
+/// connection.
 final class SlowClients extends ChannelInboundHandlerAdapter {
   private static final String LATE = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
@@ -25,7 +27,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
   private final Duration send;
   private boolean isInRequest;
   private boolean hasBytes;
-  private @Nullable Future<?> waitsForHead;
+  private @Nullable Future<?> waitsForRequest;
   private @Nullable Future<?> waitsForReader;
 
   private SlowClients(Duration head, Duration send) {
@@ -49,11 +51,13 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext context, Object message) {
       if (message instanceof HttpRequest) {
         isInRequest = true;
-        waitsForHead = ended(waitsForHead);
+        waitsForRequest = ended(waitsForRequest);
+        waitsForRequest = context.executor().schedule(() -> context.close(), 2 * head.toNanos(), TimeUnit.NANOSECONDS);
       }
       if (message instanceof LastHttpContent) {
         isInRequest = false;
         hasBytes = false;
+        waitsForRequest = ended(waitsForRequest);
       }
       context.fireChannelRead(message);
     }
@@ -75,14 +79,14 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
   }
 
   private void waitForHead(ChannelHandlerContext context) {
-    if (waitsForHead == null) {
-      waitsForHead = context.executor().schedule(() -> late(context), head.toNanos(), TimeUnit.NANOSECONDS);
+    if (waitsForRequest == null) {
+      waitsForRequest = context.executor().schedule(() -> late(context), head.toNanos(), TimeUnit.NANOSECONDS);
     }
   }
 
   private void late(ChannelHandlerContext context) {
     if (hasBytes) {
-      ByteBuf answer = ByteBufUtil.encodeString(context.alloc(), java.nio.CharBuffer.wrap(LATE),
+      ByteBuf answer = ByteBufUtil.encodeString(context.alloc(), CharBuffer.wrap(LATE),
           StandardCharsets.US_ASCII);
       context.writeAndFlush(answer).addListener(ChannelFutureListener.CLOSE);
     } else {
@@ -102,7 +106,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
-    waitsForHead = ended(waitsForHead);
+    waitsForRequest = ended(waitsForRequest);
     waitsForReader = ended(waitsForReader);
     context.fireChannelInactive();
   }
