@@ -44,6 +44,7 @@ public final class EngineServer {
       Set.of("/v1/completions", "/v1/chat/completions", "/tokenize", "/detokenize");
   private static final String JSON = "application/json";
   private static final String RETRY_SECONDS = "1";
+  private static final Duration LOOK = Duration.ofMillis(50);
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
@@ -81,6 +82,14 @@ public final class EngineServer {
       InetSocketAddress address = (InetSocketAddress) server.address();
       String host = address.getAddress().getHostAddress();
       return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+    }
+
+    /// Completes when no request runs or waits.
+    ///
+    /// @param least how long requests may still come before that
+    public Mono<Void> idle(Duration least) {
+      return Flux.interval(least, LOOK).onBackpressureDrop()
+          .filter(tick -> slots.running() + slots.waiting() == 0).next().then();
     }
 
     /// Stops to listen, and ends all requests and connections: loops that end leave sockets open, and clients would wait

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.NonBlocking;
@@ -17,17 +18,21 @@ import reactor.netty.resources.LoopResources;
 ///
 /// Threads: any.
 final class EnginePools implements Supplier<HttpClient> {
+  static final Duration HANDSHAKE = Duration.ofSeconds(4);
   private static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
   private static final int MAX_CONNECTIONS = 4096;
 
   private final LoopResources loops;
+  private final UnaryOperator<HttpClient> trust;
   private final Map<Long, ConnectionProvider> pools = new ConcurrentHashMap<>();
   private final Map<Long, HttpClient> clients = new ConcurrentHashMap<>();
 
   /// @param loops stay the caller's to dispose
-  EnginePools(LoopResources loops) {
+  /// @param trust sets what TLS needs
+  EnginePools(LoopResources loops, UnaryOperator<HttpClient> trust) {
     this.loops = loops;
+    this.trust = trust;
   }
 
   /// The client for the thread that asks.
@@ -42,8 +47,8 @@ final class EnginePools implements Supplier<HttpClient> {
     ConnectionProvider pool = ConnectionProvider.builder("engines").maxConnections(MAX_CONNECTIONS)
         .pendingAcquireMaxCount(MAX_CONNECTIONS).pendingAcquireTimeout(CONNECT).maxIdleTime(KEPT).build();
     pools.put(loop, pool);
-    return HttpClient.create(pool).runOn(loops)
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis());
+    return trust.apply(HttpClient.create(pool).runOn(loops)
+        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
   }
 
   /// Closes all connections.

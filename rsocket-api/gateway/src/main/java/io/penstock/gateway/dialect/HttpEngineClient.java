@@ -6,6 +6,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.penstock.operator.InTurn;
+import io.penstock.operator.Quiet;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -62,24 +63,30 @@ public final class HttpEngineClient implements EngineClient {
 
   @Override
   public Mono<ObjectNode> answer(Leg leg) {
-    return send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
+    return one(send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
         ? bounded(body, MAX_ANSWER).map(bytes -> tree(leg, bytes))
             .onErrorMap(failure -> !(failure instanceof LegFailure),
                 failure -> LegFailure.broken(leg, "broke off its answer: " + failure.getMessage(), failure))
-        : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()).single()
+        : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()))
         .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
   }
 
   @Override
   public Mono<JsonNode> get(URI uri) {
-    return http().get().uri(uri)
+    return one(http().get().uri(uri)
         .response((response, body) -> bounded(body, MAX_ERROR).<JsonNode>handle((bytes, sink) -> {
           if (response.status().code() == OK) {
             sink.next(Json.tree(bytes));
           } else {
             sink.error(new IOException("it answered " + response.status().code()));
           }
-        }).flux()).single();
+        }).flux()));
+  }
+
+  /// The only element of an answer. A cancel closes the connection, which ends the answer without one: that is no error
+  /// then, and has no one to go to.
+  private static <T> Mono<T> one(Flux<T> answer) {
+    return Quiet.afterCancel(answer.single().flux()).next();
   }
 
   @Override

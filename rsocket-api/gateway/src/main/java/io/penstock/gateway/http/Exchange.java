@@ -38,10 +38,10 @@ final class Exchange {
   static final String REQUEST_ID = "X-Request-Id";
   private static final Logger ACCESS = LoggerFactory.getLogger("io.penstock.gateway.access");
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
-  /// Headers of a trace's context, which go with every leg.
-  private static final Map<String, String> TRACE = Map.of(
-      "traceparent", "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
-      "tracestate", "[\\x20-\\x7e]{1,512}");
+  private static final String PARENT = "traceparent";
+  private static final String PARENT_FORM = "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}";
+  private static final String STATE = "tracestate";
+  private static final String STATE_FORM = "[\\x20-\\x7e]{1,512}";
   private static final String PRIORITY = "X-Priority";
   private static final String SESSION = "X-Session-Id";
   private static final int OK = 200;
@@ -217,19 +217,22 @@ final class Exchange {
     };
   }
 
-  private static Map<String, String> passed(HttpHeaders headers) {
+  /// The headers that go with every leg. A state without a valid parent means nothing; several states are one.
+  static Map<String, String> passed(HttpHeaders headers) {
     Map<String, String> passed = new HashMap<>();
-    TRACE.forEach((name, form) -> {
-      String value = headers.get(name);
-      if (value != null && value.matches(form)) {
-        passed.put(name, value);
+    String parent = headers.get(PARENT);
+    if (parent != null && parent.matches(PARENT_FORM)) {
+      passed.put(PARENT, parent);
+      String state = String.join(",", headers.getAll(STATE));
+      if (state.matches(STATE_FORM)) {
+        passed.put(STATE, state);
       }
-    });
+    }
     return passed;
   }
 
   /// A request may lower the priority of its tenant, and not raise it.
-  private static int priority(HttpHeaders headers, Quota quota) {
+  static int priority(HttpHeaders headers, Quota quota) {
     String given = headers.get(PRIORITY);
     if (given == null) {
       return quota.priority();

@@ -79,8 +79,8 @@ final class Attempts {
     trace.chosen(now);
     Duration first = isStream ? relay.options().first() : relay.options().total();
     Duration idle = relay.options().idle();
-    return new Silence(first, idle, relay.timer())
-        .limit(Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now))))
+    return Silence.limited(Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now))), first, idle,
+        relay.timer())
         .doOnNext(event -> answered(now))
         .doFinally(signal -> now.close())
         .<AnswerEvent>handle((event, sink) -> {
