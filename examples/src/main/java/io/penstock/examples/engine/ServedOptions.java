@@ -6,15 +6,18 @@ import io.penstock.examples.engine.transformer.TransformerOptions;
 import io.penstock.examples.engine.transformer.TransformerServer;
 import io.penstock.examples.openai.EngineServerOptions;
 import io.penstock.node.cli.Console;
+import io.penstock.node.serve.Stop;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /// Options of an engine behind HTTP, and its life.
 final class ServedOptions {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  /// Gateways see within this time that the engine drains.
+  private static final Duration NOTICE = Duration.ofSeconds(3);
 
   @Option(names = "--role", required = true, paramLabel = "ROLE",
       description = "prefill, decode or both: serve an engine until a signal.")
@@ -26,6 +29,22 @@ final class ServedOptions {
 
   @Option(names = "--node", paramLabel = "HOST:PORT", description = "A node where all engines keep blocks.")
   private @Nullable String node;
+
+  @Option(names = "--register", paramLabel = "HOST:PORT",
+      description = "A node with a registry (penstock serve --registry true), where gateways find the engine.")
+  private @Nullable String registry;
+
+  @Option(names = "--name", paramLabel = "NAME",
+      description = "Name of the engine in the registry (default: its role and where it listens).")
+  private @Nullable String name;
+
+  @Option(names = "--url", paramLabel = "URL",
+      description = "Where gateways reach the engine (default: where it listens).")
+  private @Nullable URI url;
+
+  @Option(names = "--drain-time", paramLabel = "SECONDS", defaultValue = "30",
+      description = "How long requests may run on after a signal (default: ${DEFAULT-VALUE}).")
+  private int drainSeconds = 30;
 
   @Option(names = "--slots", paramLabel = "N", defaultValue = "4",
       description = "Requests that are computed side by side (default: ${DEFAULT-VALUE}).")
@@ -54,7 +73,7 @@ final class ServedOptions {
       description = "Seed of the weights; engines that exchange blocks have the same (default: ${DEFAULT-VALUE}).")
   private long seed = 7;
 
-  /// Serves until this thread is interrupted, or the process ends.
+  /// Serves until a signal, or until this thread is interrupted. Then running requests end.
   void serve(Console console) throws InterruptedException {
     int colon = listen.lastIndexOf(':');
     String host = colon < 0 ? "" : listen.substring(0, colon).replaceAll("[\\[\\]]", "");
@@ -67,13 +86,39 @@ final class ServedOptions {
         EngineServerOptions.of(host, Integer.parseInt(listen.substring(colon + 1))).withQueue(queue);
     TransformerServer server = TransformerServer.start(new ToyTransformer(seed, maxTokens), options, http)
         .blockOptional(PATIENCE).orElseThrow();
+    @Nullable EngineRegistration registered = null;
+    Stop stop = Stop.onSignals();
     try {
-      console.print("engine: %s of %s listens on %s%s".formatted(role.name().toLowerCase(Locale.ROOT),
-          server.engine().model(), server.http().address(),
+      registered = registered(server);
+      console.print("engine: %s of %s listens on %s%s".formatted(word(), server.engine().model(),
+          server.http().address(),
           server.engine().address().map(address -> ", hands blocks over at " + address).orElse("")));
-      new CountDownLatch(1).await();
+      stop.await();
+      if (registered != null) {
+        registered.drain().block(PATIENCE);
+      }
+      server.http().idle(registered == null ? Duration.ZERO : NOTICE).timeout(Duration.ofSeconds(drainSeconds))
+          .onErrorComplete().block();
     } finally {
+      if (registered != null) {
+        registered.close().block(PATIENCE);
+      }
       server.close().block(PATIENCE);
     }
+  }
+
+  private String word() {
+    return role.name().toLowerCase(Locale.ROOT);
+  }
+
+  private @Nullable EngineRegistration registered(TransformerServer server) {
+    String node = registry;
+    if (node == null) {
+      return null;
+    }
+    String address = server.http().address();
+    String named = name == null ? word() + "-" + address : name;
+    return new EngineRegistration(node, named, role, url == null ? URI.create("http://" + address) : url,
+        server.engine().address().orElse(address), server.model());
   }
 }

@@ -1,70 +1,105 @@
 package io.penstock.examples.load;
 
-import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.OwnCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Two prefills, two decodes and a node, each in a process of its own.
+/// Two prefills, two decodes, a node and a gateway, each in a process of its own.
 final class Cluster implements AutoCloseable {
-  private static final Pattern LISTENS = Pattern.compile("listens on (\\S+:\\d+)");
-  private static final List<String> SMALL = List.of("-Xmx256m");
+  static final List<String> SMALL = List.of("-Xmx256m");
+  private static final int EACH = 2;
+  private static final String TOKEN = "token";
 
+  private final HttpClient client;
+  private final LongSupplier nanos;
   private final List<Process> processes = new ArrayList<>();
-  private final List<String> prefills = new ArrayList<>();
-  private final List<String> decodes = new ArrayList<>();
+  private final List<EngineProcess> prefills = new ArrayList<>();
+  private final List<EngineProcess> decodes = new ArrayList<>();
+  /// Of the administration's token.
+  private @Nullable Path folder;
+  private String gateway = "";
+  private @Nullable GatewayAdmin admin;
 
-  private Cluster() {}
+  private Cluster(HttpClient client, LongSupplier nanos) {
+    this.client = client;
+    this.nanos = nanos;
+  }
 
+  /// How a cluster runs.
+  ///
+  /// @param slots requests that an engine computes side by side
+  /// @param tokenMillis least time of a generated token
   /// @param reuse whether engines look for blocks of earlier prompts
-  static Cluster start(long seed, int maxTokens, boolean reuse) throws IOException {
-    Cluster cluster = new Cluster();
+  record Settings(long seed, int maxTokens, int slots, int tokenMillis, boolean reuse) {}
+
+  /// Starts all processes. Returns when the gateway takes requests for all engines.
+  ///
+  /// @param nanos a monotonic clock
+  static Cluster start(Settings settings, HttpClient client, LongSupplier nanos)
+      throws IOException, InterruptedException {
+    Cluster cluster = new Cluster(client, nanos);
     try {
-      @Nullable String node = reuse ? cluster.node() : null;
-      for (int i = 0; i < 2; i++) {
-        cluster.prefills.add(cluster.engine("prefill", seed, maxTokens, node));
-        cluster.decodes.add(cluster.engine("decode", seed, maxTokens, node));
+      @Nullable String node = settings.reuse() ? cluster.node() : null;
+      EngineProcess.Settings engine = new EngineProcess.Settings(settings.seed(), settings.maxTokens(),
+          settings.slots(), settings.tokenMillis(), node);
+      for (int i = 0; i < EACH; i++) {
+        cluster.prefills.add(EngineProcess.start("prefill", engine));
+        cluster.decodes.add(EngineProcess.start("decode", engine));
       }
+      cluster.gateway();
       return cluster;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | InterruptedException e) {
       cluster.close();
       throw e;
     }
   }
 
   private String node() throws IOException {
-    Process process = new ProcessBuilder(OwnCommand.of(SMALL,
-        "io.penstock.node.PenstockMain", List.of("serve", "--json", "--spaces-open", "true", "--dram", "256MiB",
-            "--listen-port", "0", "--admin-port", "0")))
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    processes.add(process);
-    JsonNode ready = JsonMapper.shared().readTree(firstLine(process));
+    JsonNode ready = ready("io.penstock.node.PenstockMain", List.of("serve", "--json", "--spaces-open", "true", "--dram",
+        "256MiB", "--listen-port", "0", "--admin-port", "off"));
     return ready.path("host").asString() + ":" + ready.path("port").asInt();
   }
 
-  private String engine(String role, long seed, int maxTokens, @Nullable String node) throws IOException {
-    List<String> arguments = new ArrayList<>(List.of("engine", "--role", role, "--listen", "127.0.0.1:0", "--seed",
-        String.valueOf(seed), "--max-tokens", String.valueOf(maxTokens)));
-    arguments.addAll(node == null ? List.of("--no-reuse") : List.of("--node", node));
-    Process process = OtherJvm.start(SMALL, arguments);
-    processes.add(process);
-    Matcher address = LISTENS.matcher(firstLine(process));
-    if (!address.find()) {
-      throw new IOException("engine must say where it listens");
+  private void gateway() throws IOException, InterruptedException {
+    Path secret = Files.createTempDirectory("penstock-load");
+    folder = secret;
+    Path file = secret.resolve(TOKEN);
+    JsonNode ready = ready("io.penstock.gateway.GatewayMain", List.of("gateway", "--json", "--dialect", "nixl-pull",
+        "--prefill", urls(prefills), "--decode", urls(decodes), "--listen-port", "0", "--admin-port", "0",
+        "--admin-token-file", file.toString(), "--health-interval", "500ms", "--log-level", "warn"));
+    gateway = ready.path("url").asString().replace("http://", "");
+    GatewayAdmin opened =
+        new GatewayAdmin(client, ready.path("admin").asString(), Files.readString(file).strip(), nanos);
+    admin = opened;
+    for (EngineProcess engine : engines()) {
+      opened.awaitUp(engine.address());
     }
-    return address.group(1);
   }
 
-  private static String firstLine(Process process) throws IOException {
+  private static String urls(List<EngineProcess> engines) {
+    return engines.stream().map(engine -> "http://" + engine.address()).collect(Collectors.joining(","));
+  }
+
+  private JsonNode ready(String main, List<String> arguments) throws IOException {
+    Process process = new ProcessBuilder(OwnCommand.of(SMALL, main, arguments))
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    processes.add(process);
+    return JsonMapper.shared().readTree(firstLine(process));
+  }
+
+  static String firstLine(Process process) throws IOException {
     BufferedReader lines = process.inputReader();
     String line = lines.readLine();
     if (line == null) {
@@ -73,18 +108,53 @@ final class Cluster implements AutoCloseable {
     return line;
   }
 
-  /// The engines without a gateway.
-  ChatTarget pairs(HttpClient client, LongSupplier nanos) {
-    return new PairsTarget(targets(client, prefills, nanos), targets(client, decodes, nanos), nanos);
+  List<EngineProcess> prefills() {
+    return List.copyOf(prefills);
   }
 
-  private static List<HttpTarget> targets(HttpClient client, List<String> addresses, LongSupplier nanos) {
-    return addresses.stream().map(address -> new HttpTarget(client, address, nanos)).toList();
+  List<EngineProcess> decodes() {
+    return List.copyOf(decodes);
   }
 
+  List<EngineProcess> engines() {
+    return Stream.concat(prefills.stream(), decodes.stream()).toList();
+  }
+
+  GatewayAdmin admin() {
+    if (admin == null) {
+      throw new IllegalStateException("The gateway has not started.");
+    }
+    return admin;
+  }
+
+  /// The gateway.
+  ChatTarget gatewayTarget() {
+    return new HttpTarget(client, gateway, nanos);
+  }
+
+  /// The engines without the gateway.
+  ChatTarget pairs() {
+    return new PairsTarget(targets(prefills), targets(decodes), nanos);
+  }
+
+  private List<HttpTarget> targets(List<EngineProcess> engines) {
+    return engines.stream().map(engine -> new HttpTarget(client, engine.address(), nanos)).toList();
+  }
+
+  /// Ends all processes, the gateway first.
   @Override
   public void close() {
-    processes.forEach(Process::destroy);
+    processes.reversed().forEach(Process::destroy);
+    engines().forEach(EngineProcess::close);
     processes.forEach(process -> process.onExit().join());
+    Path secret = folder;
+    if (secret != null) {
+      try {
+        Files.deleteIfExists(secret.resolve(TOKEN));
+        Files.deleteIfExists(secret);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 }

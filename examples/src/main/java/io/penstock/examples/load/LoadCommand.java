@@ -1,14 +1,17 @@
 package io.penstock.examples.load;
 
+import io.penstock.check.Checks;
 import io.penstock.examples.engine.transformer.ToyTransformer;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
 import io.penstock.system.LiveClock;
+import java.io.IOException;
 import java.net.http.HttpClient;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -19,12 +22,18 @@ import picocli.CommandLine.Option;
     description = {"Chats of several turns, from a seed, for an OpenAI endpoint: times, cached tokens, and every answer"
         + " compared with the model in one process.",
       "",
-      "Without --target it starts two prefills, two decodes and a node, each in a process of its own, and does this"
-          + " with and without the cache.",
+      "Without --target it starts two prefills, two decodes, a node and a gateway, each in a process of its own, and does"
+          + " this with and without the cache. With --failures it does it once: meanwhile each engine is drained,"
+          + " removed and added again, and a decode and a prefill are killed and started again.",
       ""},
     mixinStandardHelpOptions = true)
 public final class LoadCommand implements Callable<Integer> {
   private static final int COMPARING_THREADS = Runtime.getRuntime().availableProcessors();
+  /// Of each engine.
+  private static final int SLOTS = 16;
+  private static final int SLOW_TOKEN_MILLIS = 20;
+  /// Failures begin when one request of so many has ended.
+  private static final int BEGUN_PART = 20;
 
   private final Console console;
   private final LongSupplier nanos = LiveClock.process()::nanos;
@@ -60,6 +69,16 @@ public final class LoadCommand implements Callable<Integer> {
       description = "Most tokens of the model, as the engines have it (default: ${DEFAULT-VALUE}).")
   private int maxTokens = 4096;
 
+  @Option(names = "--direct", description = "Send chats to the engines, without the gateway.")
+  private boolean direct;
+
+  @Option(names = "--failures", description = "Drain, remove, add and kill engines while the load runs.")
+  private boolean failures;
+
+  @Option(names = "--token-time", paramLabel = "MILLIS",
+      description = "Least time of a generated token; engines that are started (default: 0, with --failures 20).")
+  private @Nullable Integer tokenMillis;
+
   @Option(names = "--no-compare", description = "Do not compare the answers: the target has another model.")
   private boolean noCompare;
 
@@ -77,43 +96,88 @@ public final class LoadCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--max-tokens must be >= %d for these conversations (was %d)"
           .formatted(plan.maxTokens(), maxTokens));
     }
+    requireOneOf();
     try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
       if (target != null) {
-        LoadReport report = run("load", plan, new HttpTarget(client, target, nanos));
-        print(report, "");
-        return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+        LoadReport report = run("load", plan, new HttpTarget(client, target, nanos), done -> {}, () -> false);
+        print(report, report.table());
+        return code(report.isGood());
       }
-      LoadReport with;
-      try (Cluster cluster = Cluster.start(seed, maxTokens, true)) {
-        with = run("with cache", plan, cluster.pairs(client, nanos));
+      if (failures) {
+        return withFailures(plan, client);
       }
-      LoadReport without;
-      try (Cluster cluster = Cluster.start(seed, maxTokens, false)) {
-        without = run("without cache", plan, cluster.pairs(client, nanos));
-      }
-      if (json) {
-        console.json(new Both(with, without));
-      } else {
-        print(with, "with the cache\n");
-        print(without, "without the cache\n");
-      }
-      return with.isGood() && without.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+      LoadReport with = cluster("with cache", plan, client, true);
+      LoadReport without = cluster("without cache", plan, client, false);
+      print(new Both(with, without), LoadReport.table(with, without));
+      return code(with.isGood() && without.isGood());
     }
   }
 
-  /// The report for machines.
+  private void requireOneOf() {
+    if ((target != null && (direct || failures || tokenMillis != null)) || (direct && failures)) {
+      throw new IllegalArgumentException(
+          "--target, --direct and --failures must be given alone, and --token-time without --target (was more)");
+    }
+    Checks.notNegative("--token-time", tokenMillis == null ? 0 : tokenMillis);
+  }
+
+  private static int code(boolean good) {
+    return good ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  /// The report of two passes.
   private record Both(LoadReport with, LoadReport without) {}
 
-  private LoadReport run(String what, LoadPlan plan, ChatTarget to) throws InterruptedException {
+  /// The report of a pass with failures.
+  private record Failed(LoadReport load, Disruptions.Report disruptions, DeadDecode.Report deadDecode) {}
+
+  private Cluster.Settings settings(boolean reuse) {
+    int least = tokenMillis != null ? tokenMillis : failures ? SLOW_TOKEN_MILLIS : 0;
+    return new Cluster.Settings(seed, maxTokens, SLOTS, least, reuse);
+  }
+
+  private LoadReport cluster(String what, LoadPlan plan, HttpClient client, boolean reuse)
+      throws IOException, InterruptedException {
+    try (Cluster cluster = Cluster.start(settings(reuse), client, nanos)) {
+      return run(what, plan, direct ? cluster.pairs() : cluster.gatewayTarget(), done -> {}, () -> false);
+    }
+  }
+
+  private int withFailures(LoadPlan plan, HttpClient client) throws IOException, InterruptedException {
+    try (Cluster cluster = Cluster.start(settings(true), client, nanos)) {
+      Disruptions disruptions = new Disruptions(cluster, console::say);
+      LoadReport load = disruptions.during((begun, goesOn) -> run("load", plan, cluster.gatewayTarget(), done -> {
+        if (done > plan.requests() / BEGUN_PART) {
+          begun.run();
+        }
+      }, goesOn));
+      Disruptions.Report disrupted = disruptions.report();
+      DeadDecode.Report dead = new DeadDecode(client, cluster.prefills().getFirst(), cluster.decodes().getFirst(), SLOTS,
+          nanos).measure();
+      print(new Failed(load, disrupted, dead), load.table() + """
+          %s
+          gateway: %d answers went on at another engine, %d attempts were repeated before the first byte
+          dead decode: blocks of %d requests that waited there for %d ms were free at the prefill after %.1f ms
+          """.formatted(String.join("\n", disrupted.steps()), disrupted.resumed(), disrupted.repeated(),
+          dead.requests(), dead.heldMillis(), dead.freeMillis()));
+      return code(load.isGood());
+    }
+  }
+
+  /// @param after receives the number of requests that have ended, after each
+  /// @param more whether to hold further conversations than those of the plan
+  private LoadReport run(String what, LoadPlan plan, ChatTarget to, IntConsumer after, BooleanSupplier more)
+      throws InterruptedException {
     LoadRun run = new LoadRun(plan, to, nanos);
     LoadRun.Outcome outcome;
     AtomicInteger done = new AtomicInteger();
     try (Progress progress = Progress.of(console, what, "requests")) {
       outcome = run.run(turn -> {
         synchronized (progress) {
-          progress.at(done.incrementAndGet(), plan.requests());
+          progress.at(done.incrementAndGet(), Math.max(done.get(), plan.requests()));
+          after.accept(done.get());
         }
-      });
+      }, more);
     }
     int wrong = noCompare
         ? -1
@@ -121,11 +185,12 @@ public final class LoadCommand implements Callable<Integer> {
     return LoadReport.of(plan, outcome, wrong);
   }
 
-  private void print(LoadReport report, String title) {
+  private void print(Object report, String table) {
     if (json) {
       console.json(report);
     } else {
-      List.of(title + report.table()).forEach(console.out()::print);
+      console.out().print(table);
+      console.requireHeard();
     }
   }
 }

@@ -78,14 +78,32 @@ record LoadReport(int requests, int errors, int truncated, int wrong, double tok
 
   /// For a reader.
   String table() {
-    StringBuilder text = new StringBuilder(new TextTable("MILLISECONDS", "p50", "p90", "p99", "max")
-        .row(row("first token", firstToken)).row(row("per token", perToken)).toString());
-    text.append("\ncached:");
+    return new TextTable("MILLISECONDS", "p50", "p90", "p99", "max").row(row("first token", firstToken))
+        .row(row("per token", perToken)) + "\n" + hits("cached") + sum("load");
+  }
+
+  /// For a reader: two passes, one with the cache and one without.
+  static String table(LoadReport with, LoadReport without) {
+    return new TextTable("MILLISECONDS", "p50", "p90", "p99", "max")
+        .row(row("first token, with the cache", with.firstToken))
+        .row(row("first token, without", without.firstToken))
+        .row(row("per token, with the cache", with.perToken))
+        .row(row("per token, without", without.perToken)) + "\n" + with.hits("cached") + with.sum("with the cache")
+        + without.sum("without");
+  }
+
+  private String hits(String title) {
+    StringBuilder text = new StringBuilder(title).append(':');
     for (int turn = 0; turn < hitRates.size(); turn++) {
       text.append(String.format(Locale.ROOT, " turn %d %.0f %%", turn + 1, 100 * hitRates.get(turn)));
     }
-    text.append(String.format(Locale.ROOT, "%nload: %d requests, %.0f tokens/s, %d errors, %d truncated, %s%n",
-        requests, tokensPerSecond, errors, truncated, wrong < 0 ? "not compared" : wrong + " wrong"));
+    return text.append('\n').toString();
+  }
+
+  private String sum(String title) {
+    StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
+        "%s: %d requests, %.0f tokens/s, %d errors, %d truncated, %s%n", title, requests, tokensPerSecond, errors,
+        truncated, wrong < 0 ? "not compared" : wrong + " wrong"));
     reasons.forEach((reason, count) -> text.append(count).append(" × ").append(reason).append('\n'));
     return text.toString();
   }

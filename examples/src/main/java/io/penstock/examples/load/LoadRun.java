@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -42,12 +43,17 @@ final class LoadRun {
   ///
   /// @param done receives each turn, on any thread
   Outcome run(Consumer<Turn> done) throws InterruptedException {
+    return run(done, () -> false);
+  }
+
+  /// Holds all conversations, and further ones while `more` says so.
+  Outcome run(Consumer<Turn> done, BooleanSupplier more) throws InterruptedException {
     long began = nanos.getAsLong();
     Semaphore places = new Semaphore(plan.concurrency());
     List<Turn> turns = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<List<Turn>>> all = new ArrayList<>();
-      for (int i = 0; i < plan.conversations(); i++) {
+      for (int i = 0; i < plan.conversations() || more.getAsBoolean(); i++) {
         int conversation = i;
         places.acquire();
         all.add(threads.submit(() -> {

@@ -27,6 +27,14 @@ public interface Engine {
   /// Part of the memory for KV caches that is in use, from 0 to 1.
   double cacheUsage();
 
+  /// A request has come, and may wait for a slot.
+  ///
+  /// @return is run when the request has ended, whether or not it was computed
+  /// @throws IllegalArgumentException if the request is wrong; the client gets the message
+  default Runnable arrived(EngineRequest request) {
+    return () -> {};
+  }
+
   /// Answers one request on the calling thread. The server calls this on as many threads as it has slots.
   ///
   /// @param output gets how much of the prompt was cached, then each token when it is computed; the token that ends an

@@ -7,10 +7,13 @@ import static io.netty.handler.codec.http.HttpResponseStatus.SERVICE_UNAVAILABLE
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GenericFutureListener;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
@@ -23,6 +26,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
+import reactor.netty.FutureMono;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
@@ -40,6 +44,7 @@ public final class EngineServer {
       Set.of("/v1/completions", "/v1/chat/completions", "/tokenize", "/detokenize");
   private static final String JSON = "application/json";
   private static final String RETRY_SECONDS = "1";
+  private static final Duration LOOK = Duration.ofMillis(50);
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
@@ -63,11 +68,13 @@ public final class EngineServer {
     private final DisposableServer server;
     private final LoopResources loops;
     private final EngineSlots slots;
+    private final ChannelGroup connections;
 
-    private Running(DisposableServer server, LoopResources loops, EngineSlots slots) {
+    private Running(DisposableServer server, LoopResources loops, EngineSlots slots, ChannelGroup connections) {
       this.server = server;
       this.loops = loops;
       this.slots = slots;
+      this.connections = connections;
     }
 
     /// Where it listens, as `host:port`.
@@ -77,12 +84,22 @@ public final class EngineServer {
       return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /// Stops to listen, and ends all requests. Idempotent.
+    /// Completes when no request runs or waits.
+    ///
+    /// @param least how long requests may still come before that
+    public Mono<Void> idle(Duration least) {
+      return Flux.interval(least, LOOK).onBackpressureDrop()
+          .filter(tick -> slots.running() + slots.waiting() == 0).next().then();
+    }
+
+    /// Stops to listen, and ends all requests and connections: loops that end leave sockets open, and clients would wait
+    /// there for answers. Idempotent.
     public Mono<Void> close() {
       return Mono.defer(() -> {
         slots.close();
         server.dispose();
-        return server.onDispose().then(loops.disposeLater(QUIET, CLOSE_PATIENCE));
+        return server.onDispose().then(FutureMono.from(connections.close()))
+            .then(loops.disposeLater(QUIET, CLOSE_PATIENCE));
       });
     }
   }
@@ -95,8 +112,10 @@ public final class EngineServer {
     return Mono.defer(() -> {
       LoopResources loops = LoopResources.create("engine-http", 1, true);
       EngineServer server = new EngineServer(engine, options, clock);
-      return HttpServer.create().runOn(loops).host(options.host()).port(options.port()).handle(server::handle)
-          .bind().<Running>map(bound -> new Running(bound, loops, server.slots)).doOnError(error -> {
+      ChannelGroup connections = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
+      return HttpServer.create().runOn(loops).host(options.host()).port(options.port())
+          .doOnConnection(connection -> connections.add(connection.channel())).handle(server::handle)
+          .bind().<Running>map(bound -> new Running(bound, loops, server.slots, connections)).doOnError(error -> {
             server.slots.close();
             loops.dispose();
           });

@@ -3,6 +3,7 @@ package io.penstock.examples.openai;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -51,8 +52,15 @@ final class EngineSlots implements AutoCloseable {
         return;
       }
       Call call = new Call(request, sink);
+      if (!call.arrives()) {
+        return;
+      }
       sink.onDispose(call::end);
-      threads.execute(call);
+      try {
+        threads.execute(call);
+      } catch (RejectedExecutionException e) {
+        call.refuse();
+      }
     });
   }
 
@@ -90,9 +98,24 @@ final class EngineSlots implements AutoCloseable {
 
     @GuardedBy("this") private boolean ended;
 
+    /// Tells the engine that the request has ended.
+    private Runnable left = () -> {};
+
     Call(EngineRequest request, FluxSink<EngineEvent> sink) {
       this.request = request;
       this.sink = sink;
+    }
+
+    /// Whether the engine takes the request.
+    boolean arrives() {
+      try {
+        left = engine.arrived(request);
+        return true;
+      } catch (RuntimeException e) {
+        admitted.decrementAndGet();
+        sink.error(e);
+        return false;
+      }
     }
 
     @Override
@@ -131,6 +154,7 @@ final class EngineSlots implements AutoCloseable {
         ended = true;
         Thread.interrupted(); // one that came too late
       }
+      left.run();
       admitted.decrementAndGet();
     }
 
@@ -149,10 +173,12 @@ final class EngineSlots implements AutoCloseable {
         ended = true;
       }
       threads.remove(this);
+      left.run();
       admitted.decrementAndGet();
     }
 
     void refuse() {
+      left.run();
       sink.error(new ApiException(HttpResponseStatus.SERVICE_UNAVAILABLE, "The engine is closing."));
     }
 

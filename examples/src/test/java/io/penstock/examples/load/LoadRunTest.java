@@ -111,17 +111,48 @@ final class LoadRunTest {
     assertThat(report.errors()).isBetween(1, 15);
   }
 
-  /// 2 prefills, 2 decodes and a node as processes, 1,000 requests at a concurrency of 32, with and without the cache.
+  /// 2 prefills, 2 decodes, a node and a gateway as processes, 1,000 requests at a concurrency of 32, with and without
+  /// the cache.
   @Test
   @Tag("proof")
+  @Timeout(1800)
   void processes_answerAsTheMonolith() {
-    ConsoleCapture capture = new ConsoleCapture();
-    assertThat(Examples.run(new String[] {"load", "--json"}, capture.console())).as(capture.err()).isZero();
-    JsonNode report = JsonMapper.shared().readTree(capture.out());
+    JsonNode report = load();
     assertThat(report.at("/with/requests").asInt()).isEqualTo(1_000);
     assertThat(report.at("/with/wrong").asInt()).isZero();
-    assertThat(report.at("/with/hitRates/4").asDouble()).isGreaterThan(0.6);
+    List<Double> hits = report.at("/with/hitRates").valueStream().map(JsonNode::asDouble).toList();
+    assertThat(hits).isSorted();
+    assertThat(hits.getLast()).isGreaterThan(0.6);
     assertThat(report.at("/without/wrong").asInt()).isZero();
     assertThat(report.at("/without/hitRates/4").asDouble()).isZero();
+  }
+
+  /// The same load, while each engine in turn is drained, removed and added again, and a decode and a prefill get
+  /// SIGKILL.
+  @Test
+  @Tag("proof")
+  @Timeout(1800)
+  void processes_answerAsTheMonolith_whileEnginesComeGoAndDie() {
+    JsonNode report = load("--failures");
+    JsonNode load = report.path("load");
+    assertThat(load.path("requests").asInt()).isEqualTo(1_000);
+    assertThat(load.path("errors").asInt()).isZero();
+    assertThat(load.path("truncated").asInt()).isZero();
+    assertThat(load.path("wrong").asInt()).isZero();
+    assertThat(report.at("/disruptions/steps").size()).isEqualTo(6);
+    assertThat(report.at("/disruptions/resumed").asInt()).isPositive();
+    assertThat(report.at("/deadDecode/heldMillis").asInt()).isGreaterThan(1_000);
+    assertThat(report.at("/deadDecode/freeMillis").asDouble()).isLessThan(1_000);
+  }
+
+  /// Runs the command, whose exit code tells that no answer failed.
+  private static JsonNode load(String... more) {
+    ConsoleCapture capture = new ConsoleCapture();
+    List<String> arguments = new ArrayList<>(List.of("load", "--json"));
+    arguments.addAll(List.of(more));
+    assertThat(Examples.run(arguments.toArray(String[]::new), capture.console())).as(capture.out() + capture.err())
+        .isZero();
+    System.out.println(capture.out());
+    return JsonMapper.shared().readTree(capture.out());
   }
 }

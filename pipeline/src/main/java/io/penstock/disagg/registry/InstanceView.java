@@ -3,10 +3,12 @@ package io.penstock.disagg.registry;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Engine;
 import io.penstock.disagg.registry.Registration.Side;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// An instance as the registry sees it at one moment.
 ///
@@ -25,7 +27,8 @@ public record InstanceView(String instance, Side side, int version, Manifest man
   }
 
   /// @param endpoint where the rank listens
-  public record Registered(Incarnation who, Endpoint endpoint) {}
+  /// @param engine the HTTP endpoint that the rank names; null for none
+  public record Registered(Incarnation who, Endpoint endpoint, @Nullable Engine engine) {}
 
   public InstanceView {
     ranks = List.copyOf(ranks);

@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
 /// rank move in steps: an owner [claims][#claim] the next one, and the registry remembers the last one of a rank that
 /// is gone.
 ///
-/// Registering again changes nothing. An instance is ready when as many distinct ranks have registered as its manifest
-/// states. It stops being ready when a rank is gone: the rank said so, missed some heartbeats, or came back in a later
-/// generation. Ranks of one instance agree in all but rank, generation, endpoint and secret.
+/// Registering again changes nothing but the engine that the rank names. An instance is ready when as many distinct
+/// ranks have registered as its manifest states. It stops being ready when a rank is gone: the rank said so, missed some
+/// heartbeats, or came back in a later generation. Ranks of one instance agree in all but rank, generation, endpoint,
+/// engine and secret.
 ///
 /// Expired entries are removed at the next call. Safe from any thread.
 public final class RankRegistry {

@@ -119,15 +119,19 @@ final class Ranks {
     Registration before = entered.registration;
     entered.generation = Math.max(entered.generation, registration.who().generation()); // a later one may be claimed
     entered.registration = Shapes.with(registration, instance.first.manifest());
-    Registered there = new Registered(registration.who(), registration.endpoint());
+    Registered there = registered(registration);
     instance.ranks.put(rank.rank(), there);
     hear(entered);
     if (before != null && !before.who().equals(registration.who())) {
-      deferred.add(() -> listener.replaced(new Registered(before.who(), before.endpoint()), there));
+      deferred.add(() -> listener.replaced(registered(before), there));
     } else if (before == null) {
       deferred.add(() -> listener.registered(there));
     }
     return view(rank.instance(), instance);
+  }
+
+  private static Registered registered(Registration registration) {
+    return new Registered(registration.who(), registration.endpoint(), registration.engine());
   }
 
   private Instance open(RankOwner owner, Registration registration) {

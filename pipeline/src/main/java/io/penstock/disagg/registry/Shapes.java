@@ -73,7 +73,7 @@ final class Shapes {
   /// `registration` with an equal manifest that is kept anyway.
   static Registration with(Registration registration, Manifest kept) {
     return new Registration(registration.side(), registration.who(), registration.version(), kept,
-        registration.endpoint());
+        registration.endpoint(), registration.engine());
   }
 
   /// An instance is gone.

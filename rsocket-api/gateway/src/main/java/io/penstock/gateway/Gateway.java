@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.netty.channel.ChannelOption;
 import io.penstock.gateway.choice.Router;
 import io.penstock.gateway.dialect.Dialects;
 import io.penstock.gateway.dialect.EngineAddress;
@@ -64,22 +63,19 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
+import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
-import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
 /// A running gateway.
 final class Gateway implements AutoCloseable {
-  private static final Duration CONNECT = Duration.ofSeconds(2);
-  private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
   private static final Duration END = Duration.ofSeconds(2);
   private static final Duration LOOK = Duration.ofMillis(50);
   private static final int TOKEN_BYTES = 32;
-  private static final int MAX_CONNECTIONS = 4096;
 
   private final GatewayConfig config;
   private final LoopResources loops;
-  private final ConnectionProvider pool;
+  private final EnginePools pools;
   private final Scheduler timer;
   private final Scheduler work;
   private final Instances instances;
@@ -88,6 +84,7 @@ final class Gateway implements AutoCloseable {
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final DisposableServer clients;
   private final @Nullable DisposableServer operators;
+  private final @Nullable RegistryLink registry;
 
   /// What a machine learns when the gateway is ready.
   record Ready(String url, @Nullable String admin) {}
@@ -97,11 +94,9 @@ final class Gateway implements AutoCloseable {
     this.timer = Schedulers.newParallel("gateway-timer", 1, true);
     this.work = Schedulers.newBoundedElastic(2, 1024, "gateway-work", 60, true);
     this.loops = LoopResources.create("gateway", Math.max(1, Runtime.getRuntime().availableProcessors()), true);
-    this.pool = ConnectionProvider.builder("engines").maxConnections(MAX_CONNECTIONS)
-        .pendingAcquireMaxCount(MAX_CONNECTIONS).pendingAcquireTimeout(CONNECT).maxIdleTime(KEPT).build();
+    this.pools = new EnginePools(loops, this::trusting);
     SecureRandom random = new SecureRandom();
-    HttpEngineClient client = new HttpEngineClient(HttpClient.create(pool).runOn(loops)
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
+    HttpEngineClient client = new HttpEngineClient(pools);
     ModelCatalog models = new ModelCatalog();
     OwnForms forms = new OwnForms(config.get(GatewaySettings.NATIVE_FORMS));
     this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models"))
@@ -111,7 +106,7 @@ final class Gateway implements AutoCloseable {
     Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
     int blockTokens = config.get(GatewaySettings.BLOCK_TOKENS);
     this.events = EventSubscriber.start(router.index(), EventOptions.defaults(blockTokens), System::nanoTime);
-    RouterChooser chooser = new RouterChooser(router, tokens(blockTokens), blockTokens, events);
+    RouterChooser chooser = new RouterChooser(router, tokens(pools.get(), blockTokens), blockTokens, events);
     this.admission = new Admission(new AdmissionOptions(config.get(GatewaySettings.QUEUE),
         config.get(GatewaySettings.QUEUE_TIMEOUT), config.get(GatewaySettings.TTFT_GOAL).orElse(null)),
         () -> instances.answering() * config.get(GatewaySettings.RUNNING), timer);
@@ -124,36 +119,44 @@ final class Gateway implements AutoCloseable {
     });
     Metaserver metaserver = new Metaserver();
     Dialects dialects = new Dialects(config.get(GatewaySettings.DIALECT), client, metaserver,
-        config.get(GatewaySettings.METASERVER).orElse(URI.create("http://" + config.get(GatewaySettings.HOST) + ":"
+        config.get(GatewaySettings.METASERVER).orElse(URI.create(scheme() + config.get(GatewaySettings.HOST) + ":"
             + config.get(GatewaySettings.PORT) + Metaserver.PATH)),
         random, timer);
     Relay relay = new Relay(relayOptions(), admission, chooser, instances, dialects, models, forms, timer);
-    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     HttpOptions options = new HttpOptions(config.get(GatewaySettings.BODY_BYTES),
         config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
-        config.get(GatewaySettings.CONNECTIONS), tls());
+        config.get(GatewaySettings.SEND_TIMEOUT), config.get(GatewaySettings.CONNECTIONS), tls());
     ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, models, metaserver,
-        new GatewayMeters(registry, admission, instances), random, timer, work);
+        new GatewayMeters(meters, admission, instances), random, timer, work);
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
         config.get(GatewaySettings.PORT), loops));
     PortChoice admin = config.get(GatewaySettings.ADMIN_PORT);
     this.operators = admin.isOff()
         ? null
         : bound(GatewayServer.operators(
-            new AdminRoutes(routes, instances, registry, token(random), timer), options,
+            new AdminRoutes(routes, instances, meters, token(random), timer), options,
             config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops));
     files.forEach(file -> file.every(config.get(GatewaySettings.RELOAD), work));
     add(GatewaySettings.PREFILL, InstanceRole.PREFILL);
     add(GatewaySettings.DECODE, InstanceRole.DECODE);
     add(GatewaySettings.BOTH, InstanceRole.BOTH);
+    this.registry = RegistryLink.open(config, instances, loops, timer, random);
+  }
+
+  /// Engines with `https` must show a certificate of their host.
+  private HttpClient trusting(HttpClient http) {
+    Optional<Path> trust = config.get(GatewaySettings.ENGINE_TRUST);
+    return trust.isEmpty()
+        ? http
+        : http.secure(tls -> tls.sslContext(Http11SslContextSpec.forClient()
+            .configure(context -> context.trustManager(trust.get().toFile()))).handshakeTimeout(EnginePools.HANDSHAKE));
   }
 
   /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.
-  private PromptTokens tokens(int blockTokens) {
+  private PromptTokens tokens(HttpClient http, int blockTokens) {
     List<PromptTokens> all = new ArrayList<>(List.of(new GivenTokens(blockTokens)));
     if (config.get(GatewaySettings.TOKENIZE)) {
-      HttpClient http = HttpClient.create(pool).runOn(loops).option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
-          (int) CONNECT.toMillis());
       all.add(new EngineTokens(new HttpTokenizer(http, this::anEngine), EngineTokens.Options.defaults(blockTokens),
           timer));
     }
@@ -234,7 +237,7 @@ final class Gateway implements AutoCloseable {
       random.nextBytes(token);
       OwnerFile.create(file.get(), HexFormat.of().formatHex(token));
     }
-    String token = Files.readString(file.get()).strip();
+    String token = OwnerFile.firstLine(GatewaySettings.ADMIN_TOKEN.key(), file.get()).strip();
     if (token.length() < TOKEN_BYTES / 2) {
       throw new IllegalArgumentException("admin.token.file must have a token of at least " + TOKEN_BYTES / 2
           + " characters (was shorter)");
@@ -243,8 +246,11 @@ final class Gateway implements AutoCloseable {
   }
 
   String url() {
-    return (config.get(GatewaySettings.TLS_CERT).isPresent() ? "https://" : "http://")
-        + config.get(GatewaySettings.HOST) + ":" + clients.port();
+    return scheme() + config.get(GatewaySettings.HOST) + ":" + clients.port();
+  }
+
+  private String scheme() {
+    return config.get(GatewaySettings.TLS_CERT).isPresent() ? "https://" : "http://";
   }
 
   Ready ready() {
@@ -267,13 +273,16 @@ final class Gateway implements AutoCloseable {
 
   @Override
   public void close() {
+    if (registry != null) {
+      registry.close().block(END);
+    }
     instances.close();
     clients.disposeNow(END);
     if (operators != null) {
       operators.disposeNow(END);
     }
     events.close().block(END);
-    pool.disposeLater().block(END);
+    pools.close().block(END);
     loops.disposeLater(Duration.ZERO, END).block(END.plus(END));
     work.dispose();
     timer.dispose();

@@ -16,7 +16,8 @@ public final class GatewayMain {
     System.exit(commandLine(Console.ofProcess()).execute(args));
   }
 
-  static CommandLine commandLine(Console console) {
+  /// The command line, which a process may run beside other things: an interrupt ends the gateway.
+  public static CommandLine commandLine(Console console) {
     return PenstockMain.commandLine(console, List.of(GatewayCommand.line(console)));
   }
 }

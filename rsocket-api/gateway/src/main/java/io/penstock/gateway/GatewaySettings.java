@@ -4,12 +4,14 @@ import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.choice.Policy;
 import io.penstock.gateway.dialect.DialectName;
 import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.node.config.RegistryTls;
 import io.penstock.node.setting.LogLevel;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.setting.Topic;
 import io.penstock.node.text.Durations;
+import io.penstock.wire.transport.Endpoint;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /// The settings of the gateway. The variable of a setting is its key after `PENSTOCK_GATEWAY_`.
@@ -48,6 +51,27 @@ final class GatewaySettings {
           : Optional.of(URI.create(text)), url -> url.map(URI::toString).orElse("auto")),
       "auto", "The gateway's /v1/metaserver as engines of the layerwise dialect reach it.");
 
+  static final Setting<Optional<Path>> ENGINE_TRUST = new Setting<>("engine.trust", SettingType.pathOrOff(), "off",
+      "Authorities that certificates of engines with https may come from, PEM; off for those of the JDK. A certificate"
+          + " must name the engine's host.");
+  static final Setting<Optional<Endpoint>> REGISTRY = new Setting<>("registry",
+      optional("ADDRESS", "HOST:PORT, or none", Endpoint::parse, Endpoint::toString), NONE,
+      "Node whose registry names engines: they come, drain and go with it, beside those that are listed.");
+  static final Setting<Optional<String>> REGISTRY_MODEL = new Setting<>("registry.model",
+      optional("NAME", "a name, or none", String::strip, String::strip), NONE,
+      "Model whose engines are taken from the registry; none for all.");
+  static final Setting<Optional<Path>> REGISTRY_TOKEN = new Setting<>("registry.token.file", SettingType.pathOrOff(),
+      "off", "File whose first line is the token that the registry asks for; a reader's is enough.");
+  static final Setting<RegistryTls> REGISTRY_TLS = new Setting<>("registry.tls", SettingType.oneOf(RegistryTls.class),
+      "auto", "Whether the registry is asked with TLS: auto does if registry.trust is a file; any_host lets the"
+          + " certificate name another host.");
+  static final Setting<Optional<Path>> REGISTRY_TRUST = new Setting<>("registry.trust", SettingType.pathOrOff(), "off",
+      "Authorities that the registry's certificate may come from, PEM; off for those of the JDK.");
+  static final Setting<Duration> REGISTRY_INTERVAL = new Setting<>("registry.interval", SettingType.duration(), "1s",
+      "Time between two looks at the registry.");
+  static final Setting<Duration> REGISTRY_PATIENCE = new Setting<>("registry.patience", SettingType.duration(), "15s",
+      "How long an engine that is missing in the registry keeps its place. One that said that it drains goes at once.");
+
   static final Setting<Policy> POLICY = new Setting<>("policy", SettingType.oneOf(Policy.class), "prefix",
       "How instances are chosen: in turn, by chance, by load, or by the tokens that are left to compute.");
   static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16), "16",
@@ -61,9 +85,7 @@ final class GatewaySettings {
   static final Setting<Duration> QUEUE_TIMEOUT =
       new Setting<>("queue.timeout", SettingType.duration(), "30s", "Longest wait of a request.");
   static final Setting<Optional<Duration>> TTFT_GOAL = new Setting<>("ttft.goal",
-      new SettingType<>("DURATION", "a duration such as 2s, or none", text -> text.equals(NONE)
-          ? Optional.empty()
-          : Optional.of(Durations.parse(text)), goal -> goal.map(Durations::print).orElse(NONE)),
+      optional("DURATION", "a duration such as 2s, or none", Durations::parse, Durations::print),
       NONE, "Time to the first token; a request that cannot reach it is refused at once with 429.");
 
   static final Setting<Integer> ATTEMPTS = new Setting<>("attempts", SettingType.count(1, 16), "3",
@@ -120,24 +142,35 @@ final class GatewaySettings {
   static final Setting<Integer> HEADER_BYTES = new Setting<>("header.bytes", SettingType.size(1 << 10, 1 << 20),
       "16KiB", "Longest head of a request.");
   static final Setting<Duration> BODY_TIMEOUT = new Setting<>("body.timeout", SettingType.duration(), "30s",
-      "Longest time in which a request must arrive.");
+      "Longest time in which the head of a request must arrive, and then its body.");
+  static final Setting<Duration> SEND_TIMEOUT = new Setting<>("send.timeout", SettingType.duration(), "30s",
+      "Longest time in which a client takes nothing of its answer; its connection is then closed.");
   static final Setting<Integer> CONNECTIONS = new Setting<>("connections", SettingType.count(1, 1 << 20), "4096",
       "Connections of clients at most.");
   static final Setting<LogLevel> LOG_LEVEL =
       new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "info", "Least level that is logged.");
 
   static final List<Topic> TOPICS = List.of(
-      Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER),
+      Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER, ENGINE_TRUST),
+      Topic.of("Registry", REGISTRY, REGISTRY_MODEL, REGISTRY_TOKEN, REGISTRY_TLS, REGISTRY_TRUST, REGISTRY_INTERVAL,
+          REGISTRY_PATIENCE),
       Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, TOKENIZE, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
       Topic.of("Life of a request", ATTEMPTS, RESUMES, NATIVE_FORMS, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT,
           DRAIN_TIMEOUT),
       Topic.of("Health of engines", HEALTH_INTERVAL, HEALTH_TIMEOUT, HEALTH_DOWN, HEALTH_UP),
       Topic.of("Endpoints", HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN, KEYS, QUOTAS, OPEN, TLS_CERT, TLS_KEY,
-          RELOAD, BODY_BYTES, HEADER_BYTES, BODY_TIMEOUT, CONNECTIONS, LOG_LEVEL));
+          RELOAD, BODY_BYTES, HEADER_BYTES, BODY_TIMEOUT, SEND_TIMEOUT, CONNECTIONS, LOG_LEVEL));
   static final List<Setting<?>> ALL =
       TOPICS.stream().<Setting<?>>flatMap(topic -> topic.settings().stream()).toList();
 
   private GatewaySettings() {}
+
+  private static <T> SettingType<Optional<T>> optional(String label, String rule, Function<String, T> read,
+      Function<T, String> print) {
+    return new SettingType<>(label, rule,
+        text -> text.strip().equals(NONE) ? Optional.empty() : Optional.of(read.apply(text.strip())),
+        value -> value.map(print).orElse(NONE));
+  }
 
   static String variable(Setting<?> setting) {
     return setting.variable().replace("PENSTOCK_", "PENSTOCK_GATEWAY_");

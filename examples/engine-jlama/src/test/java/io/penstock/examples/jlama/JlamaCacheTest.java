@@ -39,6 +39,8 @@ import reactor.core.scheduler.Schedulers;
 final class JlamaCacheTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int ANSWER_TOKENS = 4;
+  /// Blocks of the longest prompt: a token costs milliseconds here.
+  private static final int BLOCKS = 3;
 
   @TempDir
   private static Path folder;
@@ -74,10 +76,10 @@ final class JlamaCacheTest {
     client = connected(node.address());
   }
 
-  /// A client whose slices hold one layer of a prompt of 8 blocks.
+  /// A client whose slices hold one layer of the longest prompt.
   private static PenstockClient connected(String address) {
     PenstockClient.Options options = PenstockClient.Options.of(engine.space());
-    int layers = 8 * engine.space().layout().layerBytes();
+    int layers = BLOCKS * engine.space().layout().layerBytes();
     return PenstockClient.connect(address, options.withConnection(
         KvClientOptions.builder().windowBlocks(options.connection().windowBlocks()).maxSliceBytes(layers).build()))
         .block(PATIENCE);
@@ -130,15 +132,15 @@ final class JlamaCacheTest {
   @Test
   void conversations_answerTheSame_andComputeWhatIsNew() {
     TurnsReport report = new TurnsRun(engine, cache(client), client,
-        new TurnsRun.Settings(1, 4, 32, 16, ANSWER_TOKENS, 50, 0, 7)).run(ended -> {});
+        new TurnsRun.Settings(1, 3, 24, 12, ANSWER_TOKENS, 50, 0, 7)).run(ended -> {});
 
     assertThat(report.isGood()).as("%s", report).isTrue();
     assertThat(report.unlikeLogits()).isZero();
     TurnFigures last = report.last();
     assertThat(last.computed()).isLessThan(last.plainComputed() / 2);
     assertThat(last.computed() + last.loaded()).isEqualTo(last.promptTokens());
-    assertThat(TurnsTable.of(report)).contains("0 of 4 answers differ, logits differ in 0");
-    assertThat(TurnsPage.of(report)).contains("Time to the first token", "without a node", "turn 4");
+    assertThat(TurnsTable.of(report)).contains("0 of 3 answers differ, logits differ in 0");
+    assertThat(TurnsPage.of(report)).contains("Time to the first token", "without a node", "turn 3");
   }
 
   @Test
@@ -182,11 +184,11 @@ final class JlamaCacheTest {
 
   @Test
   void layer0_isComputed_whileTheOtherLayersHaveNotCome() throws IOException {
-    int[] prompt = prompt(8 * JlamaEngine.BLOCK_TOKENS + 1, 5);
+    int[] prompt = prompt(BLOCKS * JlamaEngine.BLOCK_TOKENS + 1, 5);
     int[] answer = offload(prompt);
     List<String> said = new CopyOnWriteArrayList<>();
     // What comes before layer 0 is short; layer 1 does not fit
-    try (Link link = Link.thatHolds(node.address(), 12L * engine.space().layout().layerBytes())) {
+    try (Link link = Link.thatHolds(node.address(), (BLOCKS + 2L) * engine.space().layout().layerBytes())) {
       PenstockClient slow = connected(link.address());
       try (JlamaSession session = engine.session(prompt.length + ANSWER_TOKENS);
           Listener _ = new Listener(line -> {
@@ -208,7 +210,7 @@ final class JlamaCacheTest {
 
   @Test
   void layer0_goesToTheNode_beforeLayer1IsComputed() {
-    int[] prompt = prompt(8 * JlamaEngine.BLOCK_TOKENS, 6); // one batch
+    int[] prompt = prompt(BLOCKS * JlamaEngine.BLOCK_TOKENS, 6); // one batch
     CompletableFuture<Void> sent = new CompletableFuture<>();
     try (JlamaSession session = engine.session(prompt.length); Listener _ = new Listener(line -> {
       if (line.equals("layer 0 goes to the node")) {
@@ -217,13 +219,13 @@ final class JlamaCacheTest {
         sent.orTimeout(10, TimeUnit.SECONDS).join(); // on the thread that computes
       }
     })) {
-      assertThat(cache(client).prefill(session, prompt).stored()).succeedsWithin(PATIENCE).isEqualTo(8L);
+      assertThat(cache(client).prefill(session, prompt).stored()).succeedsWithin(PATIENCE).isEqualTo((long) BLOCKS);
     }
   }
 
   @Test
   void flippedBit_isNoticed_andThePromptIsComputed() throws IOException {
-    int[] prompt = prompt(50, 8);
+    int[] prompt = prompt(34, 8);
     int[] answer = offload(prompt);
     try (Link link = Link.thatFlips(node.address(), 5_000)) {
       PenstockClient damaged = connected(link.address());

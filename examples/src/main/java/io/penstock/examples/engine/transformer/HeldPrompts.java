@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Blocks of prompts whose decodes have not pulled them yet. A hold ends after a short time, whatever becomes of the
-/// decode: a decode that pulls has a lease of its own, which ends with its connection.
+/// Blocks of prompts whose decodes have not come yet. A hold ends after a short time, whatever becomes of the decode: a
+/// decode takes a lease of its own as soon as it gets the request ([WaitingPrompts]), which ends with its connection.
 final class HeldPrompts {
   private final BlockTier tier;
   private final Duration claim;

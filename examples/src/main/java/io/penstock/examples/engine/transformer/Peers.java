@@ -1,8 +1,11 @@
 package io.penstock.examples.engine.transformer;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.tier.TierHolds;
 import io.penstock.wire.PenstockClient;
+import io.penstock.wire.client.KvClientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -22,6 +25,12 @@ final class Peers {
   private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final Duration PAUSE = Duration.ofSeconds(1);
   private static final int MAX_PEERS = 64;
+  /// Longest life of a lease on blocks of a request that waits here; a lease ends with its connection, too.
+  private static final Duration MOST_WAIT = Duration.ofMinutes(2);
+  /// A node drops the connection, and ends its leases, when this process is silent for so long. One that was killed
+  /// needs no silence: its sockets are closed.
+  private static final Duration SILENCE = Duration.ofSeconds(3);
+  private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(1);
 
   private final CacheSpace space;
   private final LongSupplier nanos;
@@ -38,12 +47,14 @@ final class Peers {
   /// One node, from the first use on.
   private static final class Peer {
     private final Mono<PenstockClient> client;
+    private final Mono<TierHolds> holds;
     private volatile @Nullable PenstockClient connected;
     /// Until when it is left alone, by the clock.
     private volatile @Nullable Long pausedUntil;
 
     Peer(Mono<PenstockClient> connecting) {
       this.client = connecting.doOnNext(client -> connected = client).cacheInvalidateIf(client -> false);
+      this.holds = client.map(open -> open.tier().holds(this)).cacheInvalidateIf(held -> false);
     }
 
     Mono<Void> close() {
@@ -62,8 +73,7 @@ final class Peers {
   /// @return the result, or `otherwise` if the node fails, takes too long, or did so a moment ago
   <T> T use(String address, Duration patience, Use<T> use, T otherwise) throws InterruptedException {
     Peer peer = peer(address);
-    Long until = peer.pausedUntil;
-    if (until != null && nanos.getAsLong() - until < 0) {
+    if (isPaused(peer)) {
       return otherwise;
     }
     try {
@@ -77,6 +87,27 @@ final class Peers {
     }
   }
 
+  /// Leases blocks at a node while a request waits for its turn. A node that fails leases none.
+  ///
+  /// @return ends the lease
+  Runnable lease(String address, List<BlockKey> keys) {
+    Peer peer = peer(address);
+    if (keys.isEmpty() || isPaused(peer)) {
+      return () -> {};
+    }
+    Mono<TierHolds.ReadLease> lease = peer.holds
+        .flatMap(holds -> holds.lease(keys, TierHolds.LeaseTerms.defaults().withLife(MOST_WAIT))).cache();
+    lease.subscribe(leased -> {}, failure -> LOG.debug("no lease at {}", address, failure));
+    return () -> lease.filter(leased -> leased.id() != 0)
+        .flatMap(leased -> peer.holds.flatMap(holds -> holds.release(leased.id())))
+        .subscribe(released -> {}, failure -> LOG.debug("the lease at {} has ended before", address, failure));
+  }
+
+  private boolean isPaused(Peer peer) {
+    Long until = peer.pausedUntil;
+    return until != null && nanos.getAsLong() - until < 0;
+  }
+
   private synchronized Peer peer(String address) {
     Peer known = peers.get(address);
     if (known != null) {
@@ -88,9 +119,15 @@ final class Peers {
         eldest.close().subscribe(closed -> {}, failure -> LOG.warn("a connection did not end in order", failure));
       }
     }
-    Peer peer = new Peer(PenstockClient.connect(address, space));
+    Peer peer = new Peer(PenstockClient.connect(address, options()));
     peers.put(address, peer);
     return peer;
+  }
+
+  private PenstockClient.Options options() {
+    PenstockClient.Options options = PenstockClient.Options.of(space);
+    return options.withConnection(KvClientOptions.builder().windowBlocks(options.connection().windowBlocks())
+        .keepAlive(SIGN_OF_LIFE, SILENCE).build());
   }
 
   /// Drops all connections.

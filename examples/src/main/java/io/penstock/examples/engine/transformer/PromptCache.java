@@ -6,6 +6,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.SliceShape;
 import io.penstock.examples.disaggregated.rank.RankCache;
 import io.penstock.examples.disaggregated.rank.Sequence;
+import io.penstock.examples.disaggregated.rank.Shard;
 import io.penstock.flow.EngineRows;
 import io.penstock.flow.LoadPrefix;
 import io.penstock.tier.BlockTier;
@@ -30,8 +31,13 @@ final class PromptCache {
 
   /// Keys of the whole blocks of `tokens`.
   List<BlockKey> keys(int[] tokens) {
-    int blocks = tokens.length / layout.tokens();
-    return cache.shard().keys(Arrays.copyOf(tokens, blocks * layout.tokens()));
+    return keys(cache.shard(), tokens);
+  }
+
+  /// Keys of the whole blocks of `tokens`.
+  static List<BlockKey> keys(Shard shard, int[] tokens) {
+    int blocks = tokens.length / shard.layout().tokens();
+    return shard.keys(Arrays.copyOf(tokens, blocks * shard.layout().tokens()));
   }
 
   /// Loads the longest prefix of `keys` that a tier has.

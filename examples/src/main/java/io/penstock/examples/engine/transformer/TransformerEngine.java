@@ -18,6 +18,7 @@ import io.penstock.examples.openai.EngineRequest;
 import io.penstock.examples.openai.EngineResult;
 import io.penstock.operator.LiveTimers;
 import io.penstock.system.LiveClock;
+import io.penstock.tier.BlockTier;
 import io.penstock.wire.PenstockNode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ public final class TransformerEngine implements Engine {
   private final TransformerOptions options;
   private final Instance instance;
   private final Peers peers;
+  private final WaitingPrompts waiting;
   private final LongSupplier nanos = LiveClock.process()::nanos;
   private final Scheduler timers = LiveTimers.of(Schedulers.newSingle("engine-timers", true));
   private final AtomicLong requests = new AtomicLong();
@@ -70,6 +72,7 @@ public final class TransformerEngine implements Engine {
     this.options = options;
     this.instance = new Instance(model.deployment(), options.slots(), model.maxTokens());
     this.peers = new Peers(model.space(), nanos);
+    this.waiting = new WaitingPrompts(peers);
     this.blocks = (long) options.slots() * Math.ceilDiv(model.maxTokens(), ToyTransformer.BLOCK_TOKENS)
         + (node == null ? 0 : options.cacheBlocks());
     this.kept = node == null
@@ -101,9 +104,20 @@ public final class TransformerEngine implements Engine {
     return Optional.ofNullable(kept).map(each -> each.node().address());
   }
 
-  /// Blocks of prompts that wait for their decodes.
-  public int heldBlocks() {
+  /// Blocks of prompts that are held for their decodes: those whose decode has not come yet, and those that decodes
+  /// have leased.
+  public long heldBlocks() {
+    return kept == null ? 0 : claimedBlocks() + leasedBlocks(kept.node().tier());
+  }
+
+  /// Blocks of prompts whose decode has not come yet.
+  int claimedBlocks() {
     return kept == null ? 0 : kept.held().blocks();
+  }
+
+  /// A stack answers at once.
+  private static long leasedBlocks(BlockTier tier) {
+    return tier.stat().map(stat -> stat.holds().leasedBlocks()).onErrorReturn(0L).toFuture().getNow(0L);
   }
 
   /// Blocks in the memory of requests that are computed.
@@ -134,6 +148,15 @@ public final class TransformerEngine implements Engine {
   @Override
   public double cacheUsage() {
     return (double) (computedBlocks() + heldBlocks()) / blocks;
+  }
+
+  /// Leases the blocks that the request will pull, so that the prefill holds them for as long as it waits here.
+  @Override
+  public Runnable arrived(EngineRequest request) {
+    int[] prompt = request.prompt();
+    TransferParams.source(request.transfer()).ifPresent(source -> waiting.hold(request, source.address(),
+        PromptCache.keys(model.deployment().shards().getFirst(), Arrays.copyOf(prompt, prompt.length - 1))));
+    return () -> waiting.release(request);
   }
 
   @Override
@@ -183,6 +206,7 @@ public final class TransformerEngine implements Engine {
     EngineResult run() throws InterruptedException {
       sequence.workers().getFirst().cache().claim(prompt.length);
       int cached = load() * ToyTransformer.BLOCK_TOKENS;
+      waiting.release(request);
       sequence.finish(cached);
       Prefilled prefilled = new Prefill(sequence, Pace.chunks(CHUNK_TOKENS), steps()).run(prompt);
       output.prefilled(cached);

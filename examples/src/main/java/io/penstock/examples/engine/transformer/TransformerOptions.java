@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// @param node where all engines keep blocks, as `host:port`; null for none
 /// @param slots requests that are computed side by side
 /// @param cacheBlocks blocks of earlier prompts that a prefill keeps
-/// @param claim how long a prefill holds the blocks of an answer until its decode has them leased
+/// @param claim how long a prefill holds the blocks of an answer until its decode has leased them
 /// @param reuse whether it looks for blocks of earlier prompts; without, only a prefill hands over blocks
 /// @param tokenTime least time of a generated token: a larger model takes longer
 public record TransformerOptions(EngineRole role, String host, @Nullable String node, int slots, int cacheBlocks,
@@ -26,9 +26,9 @@ public record TransformerOptions(EngineRole role, String host, @Nullable String 
     Checks.notNegative("tokenTime", tokenTime);
   }
 
-  /// At 127.0.0.1, with 4 slots, 4,096 blocks, and a claim of 1 s.
+  /// At 127.0.0.1, with 4 slots, 4,096 blocks, and a claim of 500 ms.
   public static TransformerOptions of(EngineRole role, @Nullable String node) {
-    return new TransformerOptions(role, "127.0.0.1", node, 4, 4_096, true, Duration.ofSeconds(1), Duration.ZERO);
+    return new TransformerOptions(role, "127.0.0.1", node, 4, 4_096, true, Duration.ofMillis(500), Duration.ZERO);
   }
 
   public TransformerOptions withHost(String newHost) {
@@ -45,6 +45,10 @@ public record TransformerOptions(EngineRole role, String host, @Nullable String 
 
   public TransformerOptions withTokenTime(Duration time) {
     return new TransformerOptions(role, host, node, slots, cacheBlocks, reuse, claim, time);
+  }
+
+  public TransformerOptions withClaim(Duration time) {
+    return new TransformerOptions(role, host, node, slots, cacheBlocks, reuse, time, tokenTime);
   }
 
   public TransformerOptions withReuse(boolean on) {

@@ -7,8 +7,9 @@ import reactor.core.publisher.Mono;
 
 /// A [TransformerEngine] with its OpenAI endpoint.
 ///
+/// @param model its weights
 /// @param http the endpoint
-public record TransformerServer(TransformerEngine engine, EngineServer.Running http) {
+public record TransformerServer(ToyTransformer model, TransformerEngine engine, EngineServer.Running http) {
   /// Starts both.
   ///
   /// @param http `slots` are those of the engine
@@ -17,7 +18,7 @@ public record TransformerServer(TransformerEngine engine, EngineServer.Running h
       EngineServerOptions http) {
     return TransformerEngine.start(model, options)
         .flatMap(engine -> EngineServer.start(engine, http.withSlots(options.slots()), Clock.systemUTC())
-            .map(server -> new TransformerServer(engine, server))
+            .map(server -> new TransformerServer(model, engine, server))
             .onErrorResume(error -> engine.close().then(Mono.error(error))));
   }
 

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -125,6 +127,38 @@ final class TransformerServerTest {
     long began = System.nanoTime();
     until(() -> prefill.engine().heldBlocks() == 0 && prefill.engine().computedBlocks() == 0);
     assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofMillis(1_500));
+  }
+
+  /// The link is cut as the kernel cuts it when a process is killed.
+  @Test
+  void blocksOfARequestThatWaits_areHeld_andFreeAtOnceWhenItsDecodeDies() throws Exception {
+    TransformerServer holder = server(TransformerOptions.of(EngineRole.PREFILL, null).withClaim(Duration.ofMillis(50)));
+    TransformerServer busy = server(TransformerOptions.of(EngineRole.DECODE, null).withSlots(1)
+        .withTokenTime(Duration.ofMillis(5)));
+    String blocks = holder.engine().address().orElseThrow();
+    try (CutLink link = CutLink.to(blocks); ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      clients.submit(() -> Http.post(busy.http().address(), "/v1/completions",
+          Http.completion(prompt(70, 20), 400).put("ignore_eos", true)));
+      until(() -> busy.engine().computedBlocks() > 0);
+      ObjectNode first = Http.completion(prompt(71, 64), 1);
+      first.putObject("kv_transfer_params").put("do_remote_decode", true);
+      ObjectNode transfer =
+          (ObjectNode) Http.post(holder.http().address(), "/v1/completions", first).get("kv_transfer_params");
+      ObjectNode second = Http.completion(prompt(71, 64), 4);
+      second.set("kv_transfer_params", transfer.put("remote_port", link.port()));
+      clients.submit(() -> Http.post(busy.http().address(), "/v1/completions", second));
+      until(() -> link.connections() > 0 && holder.engine().claimedBlocks() == 0 && holder.engine().heldBlocks() > 0);
+      assertThat(holder.engine().heldBlocks()).as("the claim is over, the lease is not").isEqualTo(3);
+
+      long cut = System.nanoTime();
+      link.close();
+      until(() -> holder.engine().heldBlocks() == 0);
+      assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(Duration.ofSeconds(1));
+      busy.close().block(PATIENCE);
+    } finally {
+      busy.close().block(PATIENCE);
+      holder.close().block(PATIENCE);
+    }
   }
 
   @Test

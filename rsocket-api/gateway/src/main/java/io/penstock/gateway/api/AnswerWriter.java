@@ -1,11 +1,12 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Writes one answer in the form of its endpoint. Used by one thread at a time.
 public interface AnswerWriter {
   /// Appends the events that a chunk of the engine becomes; none if it becomes none.
-  void chunk(String json, StringBuilder to);
+  void chunk(EngineChunk chunk, StringBuilder to);
 
   /// Appends the events of an answer that is whole.
   void end(StringBuilder to);

@@ -3,6 +3,7 @@ package io.penstock.gateway.api;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.io.JsonStringEncoder;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -16,15 +17,6 @@ public final class ApiJson {
 
   public static ObjectNode object() {
     return JsonNodeFactory.instance.objectNode();
-  }
-
-  /// The tree of an engine's chunk; an empty object if it is none.
-  public static JsonNode chunk(String json) {
-    try {
-      return MAPPER.readTree(json);
-    } catch (JacksonException e) {
-      return object();
-    }
   }
 
   /// The object that a client sent.
@@ -62,6 +54,13 @@ public final class ApiJson {
     } catch (JacksonException e) {
       return "";
     }
+  }
+
+  /// Appends a text as JSON has it.
+  static void quoted(String text, StringBuilder to) {
+    to.append('"');
+    JsonStringEncoder.getInstance().quoteAsString(text, to);
+    to.append('"');
   }
 
   static JsonNode orEmpty(JsonNode node) {

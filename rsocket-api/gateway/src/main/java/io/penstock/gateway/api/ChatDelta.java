@@ -1,7 +1,9 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /// What one chunk of a chat brings.
 ///
@@ -10,14 +12,13 @@ import tools.jackson.databind.JsonNode;
 /// @param finish why the answer ended; null while it goes on
 /// @param stop the text that ended it, if the engine names it
 /// @param usage the counts of tokens, or a missing node
-record ChatDelta(String text, JsonNode calls, @Nullable String finish, JsonNode stop,
-    JsonNode usage) {
-  static ChatDelta of(String json) {
-    JsonNode tree = ApiJson.chunk(json);
+record ChatDelta(String text, JsonNode calls, @Nullable String finish, JsonNode stop, JsonNode usage) {
+  /// Most chunks bring a text alone: only others become trees.
+  static ChatDelta of(EngineChunk chunk) {
+    boolean hasMore = chunk.hasUsage() || chunk.hasCalls() || chunk.finish() != null;
+    JsonNode tree = hasMore ? chunk.tree() : MissingNode.getInstance();
     JsonNode choice = tree.path("choices").path(0);
-    JsonNode delta = choice.path("delta");
-    JsonNode finish = choice.path("finish_reason");
-    return new ChatDelta(delta.path("content").asString(""), delta.path("tool_calls"),
-        finish.isString() ? finish.asString() : null, choice.path("stop_reason"), tree.path("usage"));
+    return new ChatDelta(chunk.content(), choice.path("delta").path("tool_calls"), chunk.finish(),
+        choice.path("stop_reason"), tree.path("usage"));
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -27,15 +28,20 @@ final class MessagesWriter implements AnswerWriter {
   }
 
   @Override
-  public void chunk(String json, StringBuilder to) {
-    ChatDelta delta = ChatDelta.of(json);
+  public void chunk(EngineChunk chunk, StringBuilder to) {
+    ChatDelta delta = ChatDelta.of(chunk);
     begin(to);
     if (delta.usage().isObject()) {
       counts = TokenCounts.of(delta.usage());
     }
     if (!delta.text().isEmpty()) {
-      open(TEXT, ApiJson.object().put("type", "text").put("text", ""), to);
-      delta(ApiJson.object().put("type", "text_delta").put("text", delta.text()), to);
+      if (open != TEXT) {
+        open(TEXT, ApiJson.object().put("type", "text").put("text", ""), to);
+      }
+      to.append("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":").append(blocks)
+          .append(",\"delta\":{\"type\":\"text_delta\",\"text\":");
+      ApiJson.quoted(delta.text(), to);
+      to.append("}}\n\n");
     }
     for (JsonNode call : delta.calls()) {
       JsonNode function = call.path("function");

@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import tools.jackson.databind.JsonNode;
 
 /// Counts of tokens in an answer that an engine wrote in the form of `/v1/responses` or `/v1/messages`. Streams of
@@ -10,9 +11,9 @@ public final class OwnUsage {
   /// Takes an event of a stream. Events are searched, and parsed only where they name counts.
   ///
   /// @return the counts that are known now
-  public TokenCounts take(String json) {
-    if (json.contains("\"usage\":{") || json.contains("\"usage\": {")) {
-      JsonNode tree = ApiJson.chunk(json);
+  public TokenCounts take(EngineChunk event) {
+    if (event.hasUsage()) {
+      JsonNode tree = event.tree();
       for (String holder : new String[] {"response", "message"}) {
         add(tree.path(holder).path("usage"));
       }

@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -7,7 +8,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class OwnWriter implements AnswerWriter {
   private final ApiForm form;
   private final String id;
-  private @Nullable String first;
+  private @Nullable EngineChunk first;
   private int events;
 
   OwnWriter(ApiForm form, String id) {
@@ -16,9 +17,10 @@ final class OwnWriter implements AnswerWriter {
   }
 
   @Override
-  public void chunk(String json, StringBuilder to) {
+  public void chunk(EngineChunk chunk, StringBuilder to) {
+    String json = chunk.json();
     if (first == null) {
-      first = json;
+      first = chunk;
     }
     events++;
     event(ApiJson.type(json), json, to);
@@ -42,7 +44,7 @@ final class OwnWriter implements AnswerWriter {
 
   /// The response as the first event has it.
   private ObjectNode begun() {
-    return first != null && ApiJson.chunk(first).path("response") instanceof ObjectNode response
+    return first != null && first.tree().path("response") instanceof ObjectNode response
         ? response
         : ApiJson.object().put("id", "resp_" + id).put("object", "response");
   }

@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Passes answers on as engines write them.
@@ -13,8 +14,8 @@ final class PassingWriter implements AnswerWriter {
   }
 
   @Override
-  public void chunk(String json, StringBuilder to) {
-    to.append("data: ").append(json).append("\n\n");
+  public void chunk(EngineChunk chunk, StringBuilder to) {
+    to.append("data: ").append(chunk.json()).append("\n\n");
   }
 
   @Override

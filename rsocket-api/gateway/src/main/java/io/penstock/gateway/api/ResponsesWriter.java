@@ -1,5 +1,6 @@
 package io.penstock.gateway.api;
 
+import io.penstock.gateway.chunk.EngineChunk;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -35,8 +36,8 @@ final class ResponsesWriter implements AnswerWriter {
   }
 
   @Override
-  public void chunk(String json, StringBuilder to) {
-    ChatDelta delta = ChatDelta.of(json);
+  public void chunk(EngineChunk chunk, StringBuilder to) {
+    ChatDelta delta = ChatDelta.of(chunk);
     begin(to);
     if (delta.usage().isObject()) {
       counts = TokenCounts.of(delta.usage());
@@ -47,9 +48,12 @@ final class ResponsesWriter implements AnswerWriter {
         event(at("response.content_part.added").put("content_index", 0).set("part", part("")), to);
       }
       content.append(delta.text());
-      ObjectNode event = at("response.output_text.delta").put("content_index", 0).put("delta", delta.text());
-      event.putArray("logprobs");
-      event(event, to);
+      to.append("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":")
+          .append(sequence++).append(",\"item_id\":");
+      ApiJson.quoted(itemId(), to);
+      to.append(",\"output_index\":").append(output.size()).append(",\"content_index\":0,\"delta\":");
+      ApiJson.quoted(delta.text(), to);
+      to.append(",\"logprobs\":[]}\n\n");
     }
     for (JsonNode call : delta.calls()) {
       int number = call.path("index").asInt(0);
@@ -157,8 +161,11 @@ final class ResponsesWriter implements AnswerWriter {
 
   /// An event about the open item.
   private ObjectNode at(String type) {
-    ObjectNode current = item == null ? ApiJson.object() : item;
-    return named(type).put("item_id", current.path("id").asString("")).put("output_index", output.size());
+    return named(type).put("item_id", itemId()).put("output_index", output.size());
+  }
+
+  private String itemId() {
+    return item == null ? "" : item.path("id").asString("");
   }
 
   private ObjectNode message(String text) {

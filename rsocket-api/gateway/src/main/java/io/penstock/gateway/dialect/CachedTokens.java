@@ -7,6 +7,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// the engine that computed the prompt takes its place. Where that figure is unknown, the field is removed.
 final class CachedTokens {
   private static final String USAGE = "usage";
+  private static final String QUOTED_USAGE = "\"usage\"";
   private static final String DETAILS = "prompt_tokens_details";
 
   private CachedTokens() {}
@@ -20,7 +21,10 @@ final class CachedTokens {
   }
 
   static boolean hasUsage(String json) {
-    int at = Json.valueOf(json, "\"usage\"");
+    if (!json.contains(QUOTED_USAGE)) {
+      return false; // most chunks
+    }
+    int at = Json.valueOf(json, QUOTED_USAGE);
     return at >= 0 && json.startsWith("{", at);
   }
 

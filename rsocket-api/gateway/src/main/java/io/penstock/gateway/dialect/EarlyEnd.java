@@ -2,6 +2,7 @@ package io.penstock.gateway.dialect;
 
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -14,6 +15,8 @@ final class EarlyEnd {
   private static final String QUOTED_STOP = "\"stop_reason\"";
   private static final List<String> REASONS = List.of("abort", "error");
   private static final List<String> STOPS = List.of("recomputed");
+  private static final List<String> QUOTED_VALUES = Stream.of(REASONS, STOPS).flatMap(List::stream)
+      .map(value -> "\"" + value + "\"").toList();
 
   /// What a response is that did not end early: whole, or cut where the request said so.
   static final Set<String> ENDED = Set.of("completed", "incomplete");
@@ -24,8 +27,12 @@ final class EarlyEnd {
   static @Nullable String in(AnswerEvent event) {
     return switch (event) {
       case AnswerEvent.Chunk chunk -> {
-        String reason = oneOf(chunk.json(), QUOTED_REASON, REASONS);
-        yield reason != null ? reason : oneOf(chunk.json(), QUOTED_STOP, STOPS);
+        String json = chunk.json();
+        if (QUOTED_VALUES.stream().noneMatch(json::contains)) {
+          yield null; // nearly all chunks
+        }
+        String reason = oneOf(json, QUOTED_REASON, REASONS);
+        yield reason != null ? reason : oneOf(json, QUOTED_STOP, STOPS);
       }
       case AnswerEvent.Whole whole -> whole.body().has("choices")
           ? in(whole.body().path("choices"))

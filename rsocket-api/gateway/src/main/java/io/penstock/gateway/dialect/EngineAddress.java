@@ -18,8 +18,10 @@ public record EngineAddress(URI url, Map<String, String> settings) {
   static final String BOOTSTRAP_HOST = "bootstrap-host";
   static final String BOOTSTRAP_PORT = "bootstrap-port";
   static final String ENGINE_ID = "engine-id";
-  static final String KV_HOST = "kv-host";
-  static final String KV_PORT = "kv-port";
+  /// Host at which an engine hands blocks over.
+  public static final String KV_HOST = "kv-host";
+  /// Port at which an engine hands blocks over.
+  public static final String KV_PORT = "kv-port";
   static final String TP_SIZE = "tp-size";
   static final String PP_SIZE = "pp-size";
   static final String PROMPT_LIST = "prompt-list";

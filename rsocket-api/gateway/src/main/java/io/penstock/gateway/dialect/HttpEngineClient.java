@@ -6,6 +6,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.penstock.operator.InTurn;
+import io.penstock.operator.Quiet;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -14,6 +15,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
@@ -35,11 +37,15 @@ public final class HttpEngineClient implements EngineClient {
   private static final int MAX_LINE = 8 << 20;
   private static final int MAX_ANSWER = 64 << 20;
 
-  private final HttpClient http;
+  private final Supplier<HttpClient> clients;
 
-  /// @param http the client, with its pool, its time limits and TLS
-  public HttpEngineClient(HttpClient http) {
-    this.http = http.disableRetry(true);
+  /// @param clients give the client for the current thread, with its pool, its time limits and TLS
+  public HttpEngineClient(Supplier<HttpClient> clients) {
+    this.clients = clients;
+  }
+
+  private HttpClient http() {
+    return clients.get().disableRetry(true);
   }
 
   @Override
@@ -47,7 +53,7 @@ public final class HttpEngineClient implements EngineClient {
     return Flux.defer(() -> {
       SseData data = new SseData(MAX_LINE);
       return send(leg).<String>response((response, body) -> response.status().code() == OK
-          ? ended(leg, body.map(data::take).concatMapIterable(lines -> lines, 1)) // no queue before: bytes are lent
+          ? ended(leg, body.map(data::take).concatMapIterable(lines -> lines, 1)) // bytes are free when map returns
           : HttpEngineClient.<String>refusal(leg, response, body).flux())
           .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
     });
@@ -55,28 +61,35 @@ public final class HttpEngineClient implements EngineClient {
 
   @Override
   public Mono<ObjectNode> answer(Leg leg) {
-    return send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
+    return one(send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
         ? bounded(body, MAX_ANSWER).map(bytes -> tree(leg, bytes))
             .onErrorMap(failure -> !(failure instanceof LegFailure),
                 failure -> LegFailure.broken(leg, "broke off its answer: " + failure.getMessage(), failure))
-        : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()).single()
+        : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()))
         .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
   }
 
   @Override
   public Mono<JsonNode> get(URI uri) {
-    return http.get().uri(uri).response((response, body) -> bounded(body, MAX_PAGE).<JsonNode>handle((bytes, sink) -> {
-      if (response.status().code() == OK) {
-        sink.next(Json.tree(bytes));
-      } else {
-        sink.error(new IOException("it answered " + response.status().code()));
-      }
-    }).flux()).single();
+    return one(http().get().uri(uri)
+        .response((response, body) -> bounded(body, MAX_PAGE).<JsonNode>handle((bytes, sink) -> {
+          if (response.status().code() == OK) {
+            sink.next(Json.tree(bytes));
+          } else {
+            sink.error(new IOException("it answered " + response.status().code()));
+          }
+        }).flux()));
+  }
+
+  /// The only element of an answer. A cancel closes the connection, which ends the answer without one: that is no error
+  /// then, and has no one to go to.
+  private static <T> Mono<T> one(Flux<T> answer) {
+    return Quiet.afterCancel(answer.single().flux()).next();
   }
 
   @Override
   public Mono<Void> post(URI uri, ObjectNode message) {
-    return http.headers(headers -> headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json")).post().uri(uri)
+    return http().headers(headers -> headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json")).post().uri(uri)
         .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(Json.bytes(message))))
         .response((response, body) -> response.status().code() < FIRST_ERROR
             ? body.then().flux()
@@ -86,7 +99,7 @@ public final class HttpEngineClient implements EngineClient {
 
   private HttpClient.ResponseReceiver<?> send(Leg leg) {
     byte[] body = Json.bytes(leg.body());
-    return http.headers(headers -> {
+    return http().headers(headers -> {
       for (Map.Entry<String, String> header : leg.headers().entrySet()) {
         headers.set(header.getKey(), header.getValue());
       }

@@ -1,7 +1,6 @@
 package io.penstock.gateway.http;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -43,10 +42,10 @@ final class Exchange {
   static final String REQUEST_ID = "X-Request-Id";
   private static final Logger ACCESS = LoggerFactory.getLogger("io.penstock.gateway.access");
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
-  /// Headers of a trace's context, which go with every leg.
-  private static final Map<String, String> TRACE = Map.of(
-      "traceparent", "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
-      "tracestate", "[\\x20-\\x7e]{1,512}");
+  private static final String PARENT = "traceparent";
+  private static final String PARENT_FORM = "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}";
+  private static final String STATE = "tracestate";
+  private static final String STATE_FORM = "[\\x20-\\x7e]{1,512}";
   private static final String PRIORITY = "X-Priority";
   private static final String SESSION = "X-Session-Id";
   private static final String MESSAGES_VERSION = "anthropic-version";
@@ -141,6 +140,7 @@ final class Exchange {
     return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer())
         .flatMap(read -> {
           bytes = read.length;
+          routes.relay().requireRoom(priority(request.requestHeaders(), quota));
           Mono<ObjectNode> tree = Mono.fromCallable(() -> ApiJson.request(read));
           return (read.length > OFF_LOOP ? tree.subscribeOn(routes.work()) : tree)
               .flatMap(body -> relayed(body, quota));
@@ -173,7 +173,7 @@ final class Exchange {
     Flux<ByteBuf> bytes = InTurn.of(events.<ByteBuf>handle((event, sink) -> {
       if (event instanceof AnswerEvent.Chunk chunk) {
         text.setLength(0);
-        writer.chunk(chunk.json(), text);
+        writer.chunk(chunk.read(), text);
         if (!text.isEmpty()) {
           sink.next(bytes(text));
         }
@@ -191,11 +191,12 @@ final class Exchange {
     });
     response.status(OK).header(HttpHeaderNames.CONTENT_TYPE, "text/event-stream; charset=utf-8")
         .header(HttpHeaderNames.CACHE_CONTROL, "no-cache").header("X-Accel-Buffering", "no");
-    return response.send(bytes, each -> true).then();
+    return response.send(bytes).then(); // flushed when the event loop has no more of it
   }
 
   private ByteBuf bytes(CharSequence text) {
-    return ByteBufUtil.writeUtf8(response.alloc(), text);
+    byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8); // faster than a copy char by char
+    return response.alloc().buffer(bytes.length).writeBytes(bytes);
   }
 
   private Mono<Void> json(int code, JsonNode body) {
@@ -235,19 +236,22 @@ final class Exchange {
     };
   }
 
-  private static Map<String, String> passed(HttpHeaders headers) {
+  /// The headers that go with every leg. A state without a valid parent means nothing; several states are one.
+  static Map<String, String> passed(HttpHeaders headers) {
     Map<String, String> passed = new HashMap<>();
-    TRACE.forEach((name, form) -> {
-      String value = headers.get(name);
-      if (value != null && value.matches(form)) {
-        passed.put(name, value);
+    String parent = headers.get(PARENT);
+    if (parent != null && parent.matches(PARENT_FORM)) {
+      passed.put(PARENT, parent);
+      String state = String.join(",", headers.getAll(STATE));
+      if (state.matches(STATE_FORM)) {
+        passed.put(STATE, state);
       }
-    });
+    }
     return passed;
   }
 
   /// A request may lower the priority of its tenant, and not raise it.
-  private static int priority(HttpHeaders headers, Quota quota) {
+  static int priority(HttpHeaders headers, Quota quota) {
     String given = headers.get(PRIORITY);
     if (given == null) {
       return quota.priority();

@@ -1,12 +1,12 @@
 package io.penstock.gateway.http;
 
+import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import io.penstock.wire.security.ServerTls;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
-import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
@@ -48,24 +48,28 @@ public final class GatewayServer {
     AtomicInteger connections = new AtomicInteger();
     ServerTls tls = options.tls();
     return HttpServer.create().host(host).port(port).runOn(loops).idleTimeout(KEPT)
-        .requestTimeout(options.bodyTime())
         .httpRequestDecoder(spec -> spec.maxHeaderSize(options.headerBytes()).maxInitialLineLength(MAX_LINE))
-        .doOnConnection(connection -> count(connection, connections, options.connections()))
         .doOnChannelInit((observer, channel, remote) -> {
+          if (!count(channel, connections, options.connections())) {
+            return;
+          }
           if (tls != null) {
             SslHandler handshake = tls.handler(channel.alloc());
             handshake.setHandshakeTimeoutMillis(HANDSHAKE.toMillis());
             channel.pipeline().addFirst(NettyPipeline.SslHandler, handshake);
           }
+          SlowClients.watch(channel, options.bodyTime(), options.sendTime());
         })
         .handle(handler::handle).bind();
   }
 
-  private static void count(Connection connection, AtomicInteger connections, int limit) {
-    if (connections.incrementAndGet() > limit) {
-      connection.dispose();
+  /// Counts the connection until it ends. One that is beyond the limit is closed.
+  private static boolean count(Channel channel, AtomicInteger connections, int limit) {
+    boolean isWithin = connections.incrementAndGet() <= limit;
+    channel.closeFuture().addListener(ended -> connections.decrementAndGet());
+    if (!isWithin) {
+      channel.close();
     }
-    connection.onTerminate().subscribe(nothing -> {}, failure -> connections.decrementAndGet(),
-        connections::decrementAndGet);
+    return isWithin;
   }
 }

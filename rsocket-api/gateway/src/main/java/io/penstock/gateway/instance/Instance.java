@@ -2,6 +2,8 @@ package io.penstock.gateway.instance;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.gateway.dialect.EngineAddress;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -13,6 +15,8 @@ public final class Instance {
   private final EngineAddress address;
   private final HealthOptions options;
   private final Sinks.Empty<Void> gone = Sinks.empty();
+  /// Endpoints whose streams name no token ids.
+  private final Set<String> withoutIds = ConcurrentHashMap.newKeySet();
   @GuardedBy("this") private boolean up;
   @GuardedBy("this") private boolean everUp;
   @GuardedBy("this") private boolean draining;
@@ -48,6 +52,16 @@ public final class Instance {
   /// Requests that run there.
   public synchronized int requests() {
     return requests;
+  }
+
+  /// Whether the engine refused to name token ids in streams of an endpoint.
+  public boolean refusesTokenIds(String path) {
+    return withoutIds.contains(path);
+  }
+
+  /// The engine refused to name token ids in a stream of this endpoint.
+  public void refuseTokenIds(String path) {
+    withoutIds.add(path);
   }
 
   /// The word of its state: `up`, `down`, `draining` or `removed`.

@@ -2,6 +2,7 @@ package io.penstock.gateway.prompt;
 
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.penstock.operator.Quiet;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -38,7 +39,7 @@ public final class HttpTokenizer implements Tokenizer {
   public Mono<int[]> tokens(ObjectNode request) {
     return Mono.defer(() -> {
       byte[] body = MAPPER.writeValueAsBytes(request);
-      return http.headers(headers -> {
+      return Quiet.afterCancel(http.headers(headers -> {
         headers.set(HttpHeaderNames.CONTENT_TYPE, "application/json");
         headers.set(HttpHeaderNames.CONTENT_LENGTH, body.length);
       }).post().uri(engine.get().resolve("/tokenize")).send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
@@ -51,7 +52,7 @@ public final class HttpTokenizer implements Tokenizer {
                 }
               })
               : answer.then(Mono.<int[]>error(new IOException("it answered " + response.status().code()))).flux())
-          .single();
+          .single().flux()).next();
     });
   }
 

@@ -3,11 +3,11 @@ package io.penstock.gateway.relay;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.gateway.api.ApiException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,7 +37,7 @@ public final class Admission {
   private final Scheduler timer;
   private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
   private final AtomicInteger signalling = new AtomicInteger();
-  @GuardedBy("this") private final List<Deque<Ticket>> queues = new ArrayList<>();
+  @GuardedBy("this") private final List<SequencedSet<Ticket>> queues = new ArrayList<>();
   @GuardedBy("this") private int running;
   @GuardedBy("this") private int waiting;
   @GuardedBy("this") private double meanHeld;
@@ -50,7 +50,7 @@ public final class Admission {
     this.capacity = capacity;
     this.timer = timer;
     for (int priority = 0; priority <= RelayRequest.MAX_PRIORITY; priority++) {
-      queues.add(new ArrayDeque<>());
+      queues.add(new LinkedHashSet<>());
     }
   }
 
@@ -92,26 +92,46 @@ public final class Admission {
     return Math.max(1, capacity.getAsInt());
   }
 
-  @GuardedBy("this") private void queue(Ticket ticket) {
-    double wait = (ahead(ticket.priority) + 1) * meanHeld / places();
-    Duration goal = options.goal();
-    if (goal != null && wait + meanFirst > goal.toNanos()) {
-      throw new ApiException(LATE, "estimated time to the first token must be at most %d ms (was %d ms)"
-          .formatted(goal.toMillis(), Math.round((wait + meanFirst) / 1e6)),
-          seconds(wait + meanFirst - goal.toNanos()));
+  /// Refuses a request that [#enter] would refuse now, before anything is spent on it.
+  ///
+  /// @throws ApiException as `enter`
+  public synchronized void requireRoom(int priority) {
+    if (waiting > 0 || running >= places()) {
+      requireInTime(priority);
+      if (waiting >= options.queued() && lastBelow(priority) == null) {
+        throw full(priority);
+      }
     }
+  }
+
+  @GuardedBy("this") private void queue(Ticket ticket) {
+    requireInTime(ticket.priority);
     if (waiting >= options.queued()) {
       Ticket last = lastBelow(ticket.priority);
       if (last == null) {
-        throw full(wait);
+        throw full(ticket.priority);
       }
       queues.get(last.priority).remove(last);
       waiting--;
-      ApiException refusal = full(wait);
+      ApiException refusal = full(last.priority);
       signals.add(() -> last.granted.tryEmitError(refusal));
     }
     queues.get(ticket.priority).add(ticket);
     waiting++;
+  }
+
+  @GuardedBy("this") private void requireInTime(int priority) {
+    Duration goal = options.goal();
+    double first = estimatedWait(priority) + meanFirst;
+    if (goal != null && first > goal.toNanos()) {
+      throw new ApiException(LATE, "estimated time to the first token must be at most %d ms (was %d ms)"
+          .formatted(goal.toMillis(), Math.round(first / 1e6)), seconds(first - goal.toNanos()));
+    }
+  }
+
+  /// Nanoseconds until a request that comes now would run: until those before it have run.
+  @GuardedBy("this") private double estimatedWait(int priority) {
+    return (ahead(priority) + 1) * meanHeld / places();
   }
 
   @GuardedBy("this") private int ahead(int priority) {
@@ -131,9 +151,15 @@ public final class Admission {
     return null;
   }
 
-  private ApiException full(double wait) {
+  @GuardedBy("this") private ApiException full(int priority) {
     return new ApiException(REFUSED, "requests that wait must be at most " + options.queued() + " (were as many)",
-        seconds(wait));
+        seconds(estimatedWait(priority)));
+  }
+
+  private synchronized ApiException late(int priority) {
+    return new ApiException(REFUSED,
+        "wait for an engine must be at most " + options.patience().toMillis() + " ms (was longer)",
+        seconds(estimatedWait(priority)));
   }
 
   private static Duration seconds(double nanos) {
@@ -191,9 +217,12 @@ public final class Admission {
 
     /// Completes when the request may run; fails with 503 when it waited too long, or lost its place.
     Mono<Void> granted() {
-      return granted.asMono().timeout(options.patience(), Mono.error(() -> new ApiException(REFUSED,
-          "wait for an engine must be at most " + options.patience().toMillis() + " ms (was longer)",
-          Duration.ofSeconds(1))), timer);
+      synchronized (Admission.this) {
+        if (began >= 0) {
+          return Mono.empty(); // needs no timer
+        }
+      }
+      return granted.asMono().timeout(options.patience(), Mono.error(() -> late(priority)), timer);
     }
 
     /// The first event of the answer came.

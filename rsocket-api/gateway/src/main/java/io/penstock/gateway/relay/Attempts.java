@@ -6,6 +6,7 @@ import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.OwnUsage;
 import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.choice.Prompt;
+import io.penstock.gateway.chunk.EngineChunk;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.EngineAddress;
 import io.penstock.gateway.dialect.EnginePair;
@@ -26,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /// The attempts of one request, one after another.
 final class Attempts {
   /// Tells an engine which peer has the prefix.
   private static final String SOURCE = "X-Penstock-Source";
+  private static final int BAD_REQUEST = 400;
   private static final int UNAVAILABLE = 503;
   private static final int BAD_GATEWAY = 502;
   private static final int FIRST_SERVER_ERROR = 500;
@@ -86,6 +87,9 @@ final class Attempts {
     if (now == null) {
       return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
     }
+    if (!begun && now.decode().refusesTokenIds(request.path())) {
+      record.stopsAsking();
+    }
     attempts++;
     chosen = now;
     asksOwn = asksOwn(now);
@@ -93,8 +97,8 @@ final class Attempts {
     trace.own(asksOwn);
     Duration first = isStream ? relay.options().first() : relay.options().total();
     Duration idle = relay.options().idle();
-    return Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now)))
-        .timeout(Mono.delay(first, relay.timer()), event -> Mono.delay(idle, relay.timer()))
+    return Silence.limited(Flux.defer(() -> relay.dialect().answer(engineRequest(now), pair(now))), first, idle,
+        relay.timer())
         .doOnNext(event -> answered(now))
         .doFinally(signal -> now.close())
         .<AnswerEvent>handle((event, sink) -> {
@@ -155,7 +159,7 @@ final class Attempts {
 
   private AnswerEvent takeOwn(AnswerEvent event) {
     TokenCounts counts = switch (event) {
-      case AnswerEvent.Chunk chunk -> ownUsage.take(chunk.json());
+      case AnswerEvent.Chunk chunk -> ownUsage.take(chunk.read());
       case AnswerEvent.Whole whole -> ownUsage.take(whole.body());
     };
     trace.counts(counts);
@@ -177,8 +181,8 @@ final class Attempts {
   private @Nullable AnswerEvent changed(AnswerEvent event) {
     return switch (event) {
       case AnswerEvent.Chunk chunk -> {
-        String json = record.take(chunk.json());
-        yield json == null ? null : json.equals(chunk.json()) ? chunk : new AnswerEvent.Chunk(json);
+        EngineChunk taken = record.take(chunk.read());
+        yield taken == null ? null : taken.equals(chunk.read()) ? chunk : new AnswerEvent.Chunk(taken);
       }
       case AnswerEvent.Whole whole -> {
         record.count(whole.body());
@@ -194,6 +198,10 @@ final class Attempts {
       attempts--; // the engine has not seen the request
       return again(prompt, failure);
     }
+    if (!begun && last != null && refusesIds(failure) && record.stopsAsking()) {
+      last.decode().refuseTokenIds(request.path());
+      return again(prompt, failure);
+    }
     if (last != null) {
       blame(last, failure);
     }
@@ -202,16 +210,19 @@ final class Attempts {
           ? again(prompt, failure)
           : Flux.error(named(failure));
     }
-    if (!isDeath(failure) || !record.canGoOn() || resumes >= relay.options().resumes()) {
+    if (!isDeath(failure) || !record.canGoOn()) {
+      return Flux.error(named(failure));
+    }
+    RelayRequest rest = record.goOn();
+    if (rest == null) { // no engine is needed any more
+      return Flux.fromIterable(record.ending()).<AnswerEvent>map(AnswerEvent.Chunk::new)
+          .doOnComplete(() -> trace.counts(record.counts()));
+    }
+    if (resumes >= relay.options().resumes()) {
       return Flux.error(named(failure));
     }
     resumes++;
     trace.resumed();
-    RelayRequest rest = record.goOn();
-    if (rest == null) {
-      return Flux.fromIterable(record.ending()).<AnswerEvent>map(AnswerEvent.Chunk::new)
-          .doOnComplete(() -> trace.counts(record.counts()));
-    }
     request = rest;
     return again(prompt, failure);
   }
@@ -233,6 +244,12 @@ final class Attempts {
     } else if (failure instanceof TimeoutException) {
       failed.add(last.decode());
     }
+  }
+
+  /// Whether an engine refused the field that the gateway added: SGLang does so in streamed chats.
+  private static boolean refusesIds(Throwable failure) {
+    return failure instanceof LegFailure leg && leg.status() == BAD_REQUEST
+        && leg.body().contains(StreamRecord.ASKS_IDS);
   }
 
   private static boolean mayRepeat(Throwable failure) {

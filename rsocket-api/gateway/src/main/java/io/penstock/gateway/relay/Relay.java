@@ -7,8 +7,10 @@ import io.penstock.gateway.dialect.Dialect;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.Instances;
 import io.penstock.gateway.instance.ModelCatalog;
+import io.penstock.operator.InTurn;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -59,10 +61,14 @@ public final class Relay {
       long start = timer.now(TimeUnit.NANOSECONDS);
       Admission.Ticket ticket = admission.enter(request.priority());
       Attempts attempts = new Attempts(this, request, trace, ticket, start);
-      return ticket.granted().then(Mono.defer(() -> chooser.look(request))).flatMapMany(attempts::run)
-          .takeUntilOther(Mono.delay(options.total(), timer).then(Mono.error(() -> RelayTimeout.of("a request",
-              options.total()))))
-          .doFinally(signal -> ticket.leave());
+      AtomicBoolean isLate = new AtomicBoolean();
+      // The end of the time completes: an error of the other would not cancel the legs
+      Flux<AnswerEvent> inTime = ticket.granted().then(Mono.defer(() -> chooser.look(request)))
+          .flatMapMany(attempts::run)
+          .takeUntilOther(Mono.delay(options.total(), timer).doOnNext(now -> isLate.set(true)));
+      return InTurn.of(inTime, Flux.<AnswerEvent>defer(() -> isLate.get()
+          ? Flux.error(RelayTimeout.of("a request", options.total()))
+          : Flux.empty())).doFinally(signal -> ticket.leave());
     });
   }
 
@@ -81,6 +87,13 @@ public final class Relay {
       String shown = model.length() > MAX_SHOWN ? model.substring(0, MAX_SHOWN) + "…" : model;
       throw ApiException.of(NOT_FOUND, "model must be one of /v1/models (was " + shown + ")", "model");
     }
+  }
+
+  /// Refuses a request that has no place and cannot wait for one. It costs one lock: ask before a body is parsed.
+  ///
+  /// @throws io.penstock.gateway.api.ApiException with status 503 or 429
+  public void requireRoom(int priority) {
+    admission.requireRoom(priority);
   }
 
   RelayOptions options() {

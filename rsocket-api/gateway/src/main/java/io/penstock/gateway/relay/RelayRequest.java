@@ -26,6 +26,12 @@ public record RelayRequest(String path, ObjectNode body, String id, Map<String, 
     }
   }
 
+  /// A request that engines are not asked in the client's own form.
+  public RelayRequest(String path, ObjectNode body, String id, Map<String, String> headers, long bytes, int priority,
+      @Nullable String session) {
+    this(path, body, id, headers, bytes, priority, session, null);
+  }
+
   /// The model that is asked for; an empty text if the request names none.
   String model() {
     return body.path("model").asString("");

@@ -102,12 +102,29 @@ public final class RouterChooser implements Chooser, Instances.Listener {
     Instance decode = instances.get(choice.decode());
     if (decode != null && decode.begin()) {
       if (!split || (prefill != null && prefill.begin())) {
-        return new Held(choice, prefill, decode);
+        return new Held(choice, prefill, decode, source(choice));
       }
       decode.end();
     }
     choice.close();
     return null;
+  }
+
+  /// Null if no other instance has more of the prompt than the one that computes it.
+  private @Nullable String source(Choice choice) {
+    Choice.Source source = choice.source();
+    if (source == null || source.blocks() <= choice.overlapBlocks()) {
+      return null;
+    }
+    Instance peer = instances.get(source.instance());
+    StringBuilder words = new StringBuilder(source.name()).append(";blocks=").append(source.blocks());
+    if (peer != null) {
+      words.append(";url=").append(peer.address());
+      peer.address().setting(EngineAddress.KV_PORT).ifPresent(port -> words.append(";kv=")
+          .append(peer.address().setting(EngineAddress.KV_HOST).orElse(peer.address().url().getHost())).append(':')
+          .append(port));
+    }
+    return words.toString();
   }
 
   /// Those that still take requests, a bit each.
@@ -124,12 +141,14 @@ public final class RouterChooser implements Chooser, Instances.Listener {
     private final Choice choice;
     private final @Nullable Instance prefill;
     private final Instance decode;
+    private final @Nullable String source;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    Held(Choice choice, @Nullable Instance prefill, Instance decode) {
+    Held(Choice choice, @Nullable Instance prefill, Instance decode, @Nullable String source) {
       this.choice = choice;
       this.prefill = prefill;
       this.decode = decode;
+      this.source = source;
     }
 
     @Override
@@ -144,8 +163,7 @@ public final class RouterChooser implements Chooser, Instances.Listener {
 
     @Override
     public @Nullable String source() {
-      Choice.Source source = choice.source();
-      return source == null ? null : source.name() + ";blocks=" + source.blocks();
+      return source;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.penstock.gateway.relay;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
 import io.penstock.gateway.api.TokenCounts;
+import io.penstock.gateway.chunk.EngineChunk;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
 /// An answer cannot go on when its engine names no tokens, or when its state is more than tokens: tool calls, thoughts,
 /// log probabilities, several choices, or texts that end it. One thread at a time.
 final class StreamRecord {
+  /// The field that asks for token ids.
+  static final String ASKS_IDS = "return_token_ids";
   private static final List<String> MORE_THAN_TOKENS = List.of("tools", "functions", "logprobs", "top_logprobs",
       "prompt_logprobs", "response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice",
       "guided_grammar", "suffix", "echo", "use_beam_search", "best_of");
@@ -37,9 +40,8 @@ final class StreamRecord {
   private final boolean chat;
   private final boolean wantsIds;
   private final boolean wantsUsage;
-  private final boolean follows;
-  private final List<Integer> seen = new ArrayList<>();
-  private final List<Integer> unseen = new ArrayList<>();
+  private boolean follows;
+  private final SeenTokens tokens = new SeenTokens();
   private @Nullable ArrayNode prompt;
   private boolean tells = true;
   private boolean lost;
@@ -54,7 +56,7 @@ final class StreamRecord {
     ObjectNode body = request.body();
     this.request = request;
     this.chat = request.path().equals(ApiForm.CHAT.path());
-    this.wantsIds = body.path("return_token_ids").asBoolean(false);
+    this.wantsIds = body.path(ASKS_IDS).asBoolean(false);
     this.wantsUsage = body.path("stream_options").path("include_usage").asBoolean(false);
     this.follows = resumes && request.isStream() && isPlain(body);
   }
@@ -73,6 +75,15 @@ final class StreamRecord {
         || (value.isBoolean() && !value.asBoolean());
   }
 
+  /// Asks for no token ids that the client did not ask for: the answer cannot go on at another engine.
+  ///
+  /// @return whether it asked before
+  boolean stopsAsking() {
+    boolean asked = follows && !wantsIds;
+    follows &= wantsIds;
+    return asked;
+  }
+
   /// The request for the first engine: it asks for what the gateway must know.
   ObjectNode body() {
     if (!request.isStream()) {
@@ -86,19 +97,23 @@ final class StreamRecord {
     }
     body.set("stream_options", options.put("include_usage", true));
     if (follows) {
-      body.put("return_token_ids", true);
+      body.put(ASKS_IDS, true);
     }
     return body;
   }
 
-  /// What the client gets of a chunk; null if nothing.
-  @Nullable String take(String json) {
-    boolean hasUsage = json.contains("\"usage\":{") || json.contains("\"usage\": {");
+  /// What the client gets of a chunk; null if nothing. A chunk between the first and the last one becomes no tree.
+  @Nullable EngineChunk take(EngineChunk chunk) {
+    boolean hasUsage = chunk.hasUsage();
     if (!hasUsage && !(follows && tells)) {
-      return json;
+      return chunk;
     }
-    if (!(ApiJson.chunk(json) instanceof ObjectNode tree)) {
-      return json;
+    if (!hasUsage && first != null && !goesOn && chunk.choices() == 1 && !chunk.hasPromptIds()
+        && chunk.tokenIds() != null) {
+      return followed(chunk);
+    }
+    if (!(chunk.tree() instanceof ObjectNode tree)) {
+      return chunk;
     }
     boolean changed = follows && tells && follow(tree);
     if (hasUsage) {
@@ -112,7 +127,20 @@ final class StreamRecord {
       }
       usageSent |= tree.path(CHOICES).isEmpty();
     }
-    return changed ? ApiJson.text(tree) : json;
+    return changed ? new EngineChunk(ApiJson.text(tree)) : chunk;
+  }
+
+  private EngineChunk followed(EngineChunk chunk) {
+    int[] ids = chunk.tokenIds();
+    for (int i = 0; ids != null && i < ids.length; i++) {
+      tokens.add(ids[i]);
+    }
+    if (!(chat ? chunk.content() : chunk.text()).isEmpty()) {
+      tokens.see();
+    }
+    lost |= chunk.hasCalls() || chunk.hasThoughts();
+    finished |= chunk.finish() != null;
+    return wantsIds ? chunk : chunk.withoutTokenIds();
   }
 
   private boolean follow(ObjectNode tree) {
@@ -151,14 +179,13 @@ final class StreamRecord {
     String text = goesOn || !chat ? choice.path("text").asString("") : delta.path("content").asString("");
     JsonNode ids = choice.path(IDS);
     if (ids.isArray()) {
-      ids.forEach(id -> unseen.add(id.asInt()));
+      ids.forEach(id -> tokens.add(id.asInt()));
     } else if (!text.isEmpty()) {
       tells = false; // an engine without token ids: its chunks are not read any more
       lost = true;
     }
     if (!text.isEmpty()) {
-      seen.addAll(unseen);
-      unseen.clear();
+      tokens.see();
     }
     lost |= hasMore(delta.path("tool_calls")) || hasMore(delta.path("reasoning_content"))
         || hasMore(delta.path("reasoning"));
@@ -209,18 +236,18 @@ final class StreamRecord {
   /// The request for the engine that goes on; null if the answer lacks no token, only its end.
   @Nullable RelayRequest goOn() {
     goesOn = true;
-    unseen.clear();
+    tokens.forgetUnseen();
     long left = left();
     if (finished || left == 0) {
       return null;
     }
     ObjectNode body = body();
     OF_THE_PROMPT.forEach(body::remove);
-    ArrayNode tokens = body.putArray("prompt");
+    ArrayNode all = body.putArray("prompt");
     if (prompt != null) {
-      tokens.addAll(prompt);
+      all.addAll(prompt);
     }
-    seen.forEach(tokens::add);
+    tokens.addSeenTo(all);
     if (left < 0) {
       body.putNull("max_tokens"); // up to the length of the model's context
     } else {
@@ -228,10 +255,10 @@ final class StreamRecord {
     }
     long least = body.path("min_tokens").asLong(0);
     if (least > 0) {
-      body.put("min_tokens", Math.max(0, least - seen.size()));
+      body.put("min_tokens", Math.max(0, least - tokens.seen()));
     }
     return new RelayRequest(ApiForm.COMPLETIONS.path(), body, request.id(), request.headers(), request.bytes(),
-        request.priority(), request.session(), null);
+        request.priority(), request.session());
   }
 
   /// Tokens that may still be generated; -1 for no limit.
@@ -239,11 +266,11 @@ final class StreamRecord {
     for (String name : List.of("max_completion_tokens", "max_tokens")) {
       JsonNode limit = request.body().path(name);
       if (limit.isIntegralNumber()) {
-        return Math.max(0, limit.asLong() - seen.size());
+        return Math.max(0, limit.asLong() - tokens.seen());
       }
     }
     boolean unlimited = chat || request.body().has("max_tokens");
-    return unlimited ? -1 : Math.max(0, DEFAULT_COMPLETION - seen.size());
+    return unlimited ? -1 : Math.max(0, DEFAULT_COMPLETION - tokens.seen());
   }
 
   /// The chunks that the answer lacks when its engine died after the last token.
@@ -263,8 +290,8 @@ final class StreamRecord {
     if (!usageSent && prompt != null) {
       ObjectNode last = named();
       last.putArray(CHOICES);
-      last.putObject(USAGE).put("prompt_tokens", prompt.size()).put("completion_tokens", seen.size())
-          .put("total_tokens", prompt.size() + seen.size());
+      last.putObject(USAGE).put("prompt_tokens", prompt.size()).put("completion_tokens", tokens.seen())
+          .put("total_tokens", prompt.size() + tokens.seen());
       counts = TokenCounts.of(last.path(USAGE));
       if (wantsUsage) {
         chunks.add(ApiJson.text(last));

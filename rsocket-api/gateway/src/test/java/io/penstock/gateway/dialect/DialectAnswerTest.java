@@ -73,7 +73,7 @@ class DialectAnswerTest {
     DisposableServer gateway = metaserver(rig);
     try (Sockets rigged = Sockets.start(name, http, rig)) {
       EnginePair pair = rigged.pair();
-      Dialects dialects = rig.get().dialects(new HttpEngineClient(http),
+      Dialects dialects = rig.get().dialects(new HttpEngineClient(() -> http),
           URI.create("http://127.0.0.1:" + gateway.port() + Metaserver.PATH), new Random(1), Schedulers.parallel());
       for (Form form : FORMS) {
         for (boolean stream : List.of(false, true)) {
@@ -100,7 +100,7 @@ class DialectAnswerTest {
       ScriptedEngine prefill = rig.get().prefill.paced(Mono.never());
       ScriptedEngine decode = rig.get().decode;
       Disposable client = rig.get()
-          .dialects(new HttpEngineClient(http), URI.create("http://127.0.0.1:" + gateway.port() + Metaserver.PATH),
+          .dialects(new HttpEngineClient(() -> http), URI.create("http://127.0.0.1:" + gateway.port() + Metaserver.PATH),
               new Random(1), Schedulers.parallel())
           .answer(Rig.request(TEXT, "{\"prompt\":\"a b\",\"stream\":true}"), sockets.pair()).subscribe();
       prefill.running(1).block(LIMIT);

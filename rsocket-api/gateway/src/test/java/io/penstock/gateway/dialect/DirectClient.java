@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -28,6 +29,7 @@ final class DirectClient implements EngineClient {
   private Supplier<Mono<Void>> latency = Mono::empty;
   private Function<Leg, Fault> faults = leg -> Fault.NONE;
   private Function<Leg, Leg> tampering = leg -> leg;
+  private IntSupplier breaksAfter = () -> 2;
   private BiFunction<Leg, String, String> answers = (leg, text) -> text;
 
   void engine(String url, ScriptedEngine engine) {
@@ -40,6 +42,11 @@ final class DirectClient implements EngineClient {
 
   void faults(Function<Leg, Fault> wrong) {
     faults = wrong;
+  }
+
+  /// Parts of an answer that come before it breaks.
+  void breaksAfter(IntSupplier parts) {
+    breaksAfter = parts;
   }
 
   void answers(BiFunction<Leg, String, String> change) {
@@ -105,7 +112,7 @@ final class DirectClient implements EngineClient {
       case GONE -> Flux.merge(answer.thenMany(Flux.<String>never()).takeUntilOther(Mono.defer(latency)),
           Mono.defer(latency).then(Mono.<String>error(LegFailure.gone(leg, new IOException("reset")))));
       case HANGS -> answer.filter(part -> false).concatWith(Flux.never());
-      case BREAKS -> Flux.concat(answer.take(2),
+      case BREAKS -> Flux.concat(answer.take(breaksAfter.getAsInt()),
           Flux.error(LegFailure.broken(leg, "broke off", new IOException("reset"))));
     };
   }

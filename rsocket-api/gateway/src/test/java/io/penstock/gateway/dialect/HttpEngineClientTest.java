@@ -9,6 +9,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
@@ -26,6 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// Each way in which an engine may fail is told as what it was, over sockets.
 class HttpEngineClientTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final int MANY = 4000;
   private static LoopResources loops;
   private static ConnectionProvider pool;
   private static EngineClient client;
@@ -35,7 +39,7 @@ class HttpEngineClientTest {
   static void open() {
     loops = LoopResources.create("legs", 1, true);
     pool = ConnectionProvider.create("legs", 8);
-    client = new HttpEngineClient(HttpClient.create(pool).runOn(loops));
+    client = new HttpEngineClient(() -> HttpClient.create(pool).runOn(loops));
     server = HttpServer.create().host("127.0.0.1").port(0).runOn(loops).route(routes -> routes
         .post("/whole", (request, response) -> response.sendString(Mono.just("{\"id\":\"a\"}")))
         .post("/list", (request, response) -> response.sendString(Mono.just("[1]")))
@@ -43,6 +47,8 @@ class HttpEngineClientTest {
         .post("/refused", (request, response) -> response.status(422).sendString(Mono.just("{\"error\":1}")))
         .post("/events", (request, response) -> response.sendString(
             Flux.just(": hello\n\nda", "ta: {\"a\":\"ä", "\"}\r\n\r\ndata:{\"b\":2}\n", "\ndata: [DONE]\n\n")))
+        .post("/many", (request, response) -> response.sendString(Flux.range(0, MANY)
+            .map(number -> "data: {\"number\":" + number + "}\n\n").concatWith(Mono.just("data: [DONE]\n\n"))))
         .post("/short", (request, response) -> response.sendString(Mono.just("data: {\"a\":1}\n\n")))
         .post("/error", (request, response) -> response
             .sendString(Mono.just("data: {\"a\":1}\n\ndata: {\"error\":{\"code\":400,\"message\":\"m\"}}\n\n")))
@@ -71,6 +77,20 @@ class HttpEngineClientTest {
   @Test
   void eventsAreWholeHoweverTheirBytesAreCut() {
     assertThat(client.events(leg("/events")).collectList().block(LIMIT)).containsExactly("{\"a\":\"ä\"}", "{\"b\":2}");
+  }
+
+  /// The bytes of a response are lent until the operator that gets them returns.
+  @Test
+  void demandOfAnotherThread_findsNoBytesOfAnotherEvent() {
+    Scheduler other = Schedulers.newSingle("other");
+    try {
+      for (int prefetch = 1; prefetch <= 2; prefetch++) {
+        assertThat(client.events(leg("/many")).publishOn(other, prefetch).collectList().block(LIMIT))
+            .isEqualTo(IntStream.range(0, MANY).mapToObj(number -> "{\"number\":" + number + "}").toList());
+      }
+    } finally {
+      other.dispose();
+    }
   }
 
   @Test

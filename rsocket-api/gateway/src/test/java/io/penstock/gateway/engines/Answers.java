@@ -4,10 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Answers in OpenAI's forms. A chat with tools is answered by a call of the first one, until a result of it is there.
@@ -47,7 +49,7 @@ public final class Answers {
     var choices = answer.putArray("choices");
     for (int index = 0; index < ask.prompts().size() * ask.choices(); index++) {
       ObjectNode choice = choices.addObject().put("index", index);
-      String text = String.join("", tokens(index));
+      String text = tokens(index).stream().map(Model::text).collect(Collectors.joining());
       if (calls()) {
         choice.putObject("message").put("role", "assistant").putNull("content").putArray("tool_calls")
             .add(call(String.join("", ARGUMENTS)));
@@ -67,9 +69,9 @@ public final class Answers {
     List<JsonNode> all = new ArrayList<>();
     int choices = ask.prompts().size() * ask.choices();
     for (int index = 0; ask.chat() && index < choices; index++) {
-      all.add(chunk(index, "", null));
+      all.add(chunk(index, -1, null, true));
     }
-    List<List<String>> tokens = new ArrayList<>();
+    List<List<Integer>> tokens = new ArrayList<>();
     for (int index = 0; index < choices; index++) {
       tokens.add(tokens(index));
     }
@@ -82,7 +84,8 @@ public final class Answers {
     for (int place = 0; place < tokens.getFirst().size(); place++) {
       for (int index = 0; index < choices; index++) {
         boolean last = place == tokens.get(index).size() - 1;
-        all.add(chunk(index, tokens.get(index).get(place), last ? Model.reason(ask.most()) : null));
+        all.add(chunk(index, tokens.get(index).get(place), last ? Model.reason(ask.most()) : null,
+            !ask.chat() && place == 0));
       }
     }
     if (ask.includesUsage()) {
@@ -130,21 +133,32 @@ public final class Answers {
     return chunk;
   }
 
-  private List<String> tokens(int index) {
+  private List<Integer> tokens(int index) {
     int choice = index % ask.choices();
     long seed = ask.body().has("seed") ? ask.seed() + choice : 0;
     return Model.tokens(ask.prompts().get(index / ask.choices()), seed, ask.most());
   }
 
-  private ObjectNode chunk(int index, String text, @Nullable String reason) {
+  /// @param token -1 for none
+  /// @param first whether it is the first one of its choice: it names the prompt, if the client asks for ids
+  private ObjectNode chunk(int index, int token, @Nullable String reason, boolean first) {
     ObjectNode chunk = head(true);
     ObjectNode choice = chunk.putArray("choices").addObject().put("index", index);
     if (ask.chat()) {
-      choice.putObject("delta").put(text.isEmpty() ? "role" : "content", text.isEmpty() ? "assistant" : text);
+      choice.putObject("delta").put(token < 0 ? "role" : "content", token < 0 ? "assistant" : Model.text(token));
     } else {
-      choice.put("text", text);
+      choice.put("text", Model.text(token));
     }
     choice.put("finish_reason", reason);
+    if (ask.namesTokens()) {
+      if (token >= 0) {
+        choice.putArray("token_ids").add(token);
+      }
+      if (first) {
+        ArrayNode ids = (ask.chat() ? chunk : choice).putArray("prompt_token_ids");
+        Model.ids(ask.prompts().get(index / ask.choices())).forEach(ids::add);
+      }
+    }
     chunk.putNull("usage");
     return chunk;
   }

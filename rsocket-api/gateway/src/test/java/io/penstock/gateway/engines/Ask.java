@@ -41,6 +41,10 @@ public record Ask(Call call, boolean chat, List<String> prompts, int choices, in
     return body().path("stream_options").path("include_usage").asBoolean(false);
   }
 
+  boolean namesTokens() {
+    return body().path("return_token_ids").asBoolean(false);
+  }
+
   long seed() {
     return body().path("seed").asLong(0);
   }

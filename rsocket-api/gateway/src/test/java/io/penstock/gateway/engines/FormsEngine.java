@@ -54,7 +54,7 @@ public final class FormsEngine extends ScriptedEngine {
     boolean messages = call.path().endsWith("messages");
     JsonNode body = call.body();
     String prompt = messages ? Model.prompts(body, true).getFirst() : body.path("input").asString("");
-    List<String> tokens = Model.tokens(prompt, 0, 6);
+    List<String> tokens = Model.tokens(prompt, 0, 6).stream().map(Model::text).toList();
     List<ObjectNode> events = messages ? messages(tokens, prompt) : responses(tokens, prompt);
     if (!body.path("stream").asBoolean(false)) {
       return pace()

@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 
-/// The model of all scripted engines: tokens are words, and each is a function of the prompt, the seed and its place.
+/// The model of all scripted engines: tokens are words, and each is a function of the seed and of all tokens before it,
+/// so that an answer can go on from its prompt and its first tokens.
 public final class Model {
   private static final int SHORT = 6;
 
@@ -28,12 +29,33 @@ public final class Model {
   }
 
   /// The tokens of one choice.
-  static List<String> tokens(String prompt, long seed, int most) {
-    List<String> tokens = new ArrayList<>();
+  static List<Integer> tokens(String prompt, long seed, int most) {
+    List<Integer> all = new ArrayList<>(ids(prompt));
+    int before = all.size();
     for (int i = 0; i < Math.min(most, SHORT); i++) {
-      tokens.add(" w" + Math.floorMod(31L * prompt.hashCode() + 17 * seed + 7L * i, 1000));
+      all.add((int) Math.floorMod(31L * all.hashCode() + 17 * seed, 1000L));
     }
-    return tokens;
+    return all.subList(before, all.size());
+  }
+
+  /// The token ids of a prompt. A word such as `#7` is the token 7.
+  static List<Integer> ids(String prompt) {
+    List<Integer> ids = new ArrayList<>();
+    if (!prompt.isEmpty()) {
+      for (String word : prompt.split(" ")) {
+        ids.add(word.matches("#\\d{1,9}") ? Integer.parseInt(word.substring(1)) : id(word));
+      }
+    }
+    return ids;
+  }
+
+  private static int id(String word) {
+    return Math.floorMod(word.hashCode(), 1_000_000) + 1_000;
+  }
+
+  /// The text of a token.
+  static String text(int token) {
+    return " w" + token;
   }
 
   /// The reason why a choice ended: its text is over after [#SHORT] tokens.

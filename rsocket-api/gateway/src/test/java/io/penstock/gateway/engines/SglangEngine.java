@@ -42,6 +42,9 @@ public final class SglangEngine extends ScriptedEngine {
     JsonNode body = ask.body();
     Refusal.unless(body.hasNonNull("bootstrap_room"),
         "Invalid request: Disaggregated request received without bootstrap room id.");
+    Refusal.unless(!ask.namesTokens() || !ask.chat() || !ask.stream(),
+        "return_token_ids is not supported with streaming on /v1/chat/completions. Please set stream=false when using "
+            + "return_token_ids=true.");
     JsonNode room = body.path("bootstrap_room");
     Refusal.unless(room.isIntegralNumber() && room.canConvertToLong() && room.asLong() >= 0,
         "bootstrap_room must be from 0 to 2^63-1 (was " + room + ")");

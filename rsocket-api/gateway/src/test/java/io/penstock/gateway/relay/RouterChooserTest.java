@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.gateway.api.ApiJson;
 import io.penstock.gateway.choice.Policy;
 import io.penstock.gateway.choice.Prompt;
 import io.penstock.gateway.choice.Router;
@@ -17,8 +18,12 @@ import io.penstock.gateway.instance.Instances;
 import io.penstock.gateway.prompt.GivenTokens;
 import io.penstock.gateway.prompt.NamedPrompt;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +31,7 @@ import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
+import tools.jackson.databind.node.ObjectNode;
 
 /// Instances that come and go, and their events.
 @Timeout(60)
@@ -90,6 +96,38 @@ final class RouterChooserTest {
     live.remove("p2").block();
     assertThat(chooser.choose(prompt, prefills, decodes, List.of())).isNull();
     live.close();
+  }
+
+  @Test
+  void source_isThePeerThatHasMore_withItsPlaces() {
+    RouterChooser chooser = new RouterChooser(router, new GivenTokens(BLOCK_TOKENS), BLOCK_TOKENS, events);
+    Instances live = new Instances(HealthOptions.defaults(), address -> Mono.empty(), VirtualTimeScheduler.create());
+    live.listen(chooser);
+    live.observe(live.add("one", InstanceRole.BOTH,
+        EngineAddress.parse("http://10.0.0.1:8100#kv-host=10.1.0.1&kv-port=5600")), true);
+    live.observe(live.add("two", InstanceRole.BOTH, EngineAddress.parse("http://10.0.0.2:8100")), true);
+    ObjectNode body = ApiJson.object();
+    IntStream.range(0, 3 * BLOCK_TOKENS + 1).forEach(body.putArray("prompt")::add);
+    Prompt prompt = requireNonNull(
+        chooser.look(new RelayRequest("/v1/completions", body, "r", Map.of(), 100, 4, null)).block());
+
+    assertThat(sources(chooser, live, prompt)).as("it has the prompt itself, or no one has").containsExactly("none",
+        "none");
+    live.drain("one", true);
+    assertThat(sources(chooser, live, prompt))
+        .containsExactly("one;blocks=3;url=http://10.0.0.1:8100;kv=10.1.0.1:5600", "none");
+    live.close();
+  }
+
+  private static List<String> sources(RouterChooser chooser, Instances live, Prompt prompt) {
+    List<String> sources = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      try (Chosen chosen = requireNonNull(
+          chooser.choose(prompt, List.of(), List.of(), live.live(InstanceRole.BOTH)))) {
+        sources.add(Objects.requireNonNullElse(chosen.source(), "none"));
+      }
+    }
+    return sources;
   }
 
   @Test

@@ -2,6 +2,8 @@ package io.penstock.lab.bench;
 
 import io.penstock.lab.bench.disk.ReclaimCommand;
 import io.penstock.lab.bench.disk.RecoveryCommand;
+import io.penstock.lab.bench.gateway.GatewayBenchCommand;
+import io.penstock.lab.bench.gateway.OverloadCommand;
 import io.penstock.lab.bench.recording.RecordingCommand;
 import io.penstock.lab.bench.replay.ReplayBenchCommand;
 import io.penstock.lab.bench.session.SessionBenchCommand;
@@ -24,7 +26,9 @@ import picocli.CommandLine.Command;
       ReclaimCommand.class,
       RecoveryCommand.class,
       RecordingCommand.class,
-      SessionBenchCommand.class},
+      SessionBenchCommand.class,
+      GatewayBenchCommand.class,
+      OverloadCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

@@ -10,14 +10,22 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
 import java.util.Set;
 
 /// A file with a secret in its first line, which only its owner may read, where the file system knows owners.
 public final class OwnerFile {
   private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+  private static final Set<PosixFilePermission> OF_OWNER = PosixFilePermissions.fromString("rwx------");
+  private static final Set<PosixFilePermission> OF_OWNER_AND_GROUP = PosixFilePermissions.fromString("rwxr-x---");
+  private static final String UID = "unix:uid";
+  private static final Integer ROOT = 0;
+  private static final Path THIS_PROCESS = Path.of("/proc/self");
 
   private OwnerFile() {}
 
@@ -28,6 +36,38 @@ public final class OwnerFile {
     try (SeekableByteChannel channel = open(file)) {
       ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
       channel.write(bytes); // so short that it is written whole
+    }
+  }
+
+  /// The first line of `file`, which must be closed to other users: its owner is the user of this process or root, only
+  /// the owner may read or write it, and the group may read what root owns, as secrets of a container are mounted.
+  ///
+  /// @param setting that names the file
+  /// @throws IllegalArgumentException if others may read or write it
+  public static String firstLine(String setting, Path file) throws IOException {
+    requireClosed(setting, InputFile.of(file.toString()));
+    return InputFile.firstLine(file.toString());
+  }
+
+  private static void requireClosed(String setting, Path file) throws IOException {
+    PosixFileAttributes attributes;
+    try {
+      attributes = Files.readAttributes(file, PosixFileAttributes.class);
+    } catch (UnsupportedOperationException e) { // a file system without owners
+      return;
+    }
+    Object owner = Files.getAttribute(file, UID);
+    boolean isOfRoot = owner.equals(ROOT);
+    if (!isOfRoot && Files.exists(THIS_PROCESS) && !owner.equals(Files.getAttribute(THIS_PROCESS, UID))) {
+      throw new IllegalArgumentException("%s must be owned by the user of this process, or by root (was owned by %s: %s)"
+          .formatted(setting, attributes.owner().getName(), file));
+    }
+    Set<PosixFilePermission> open = EnumSet.noneOf(PosixFilePermission.class);
+    open.addAll(attributes.permissions());
+    open.removeAll(isOfRoot ? OF_OWNER_AND_GROUP : OF_OWNER);
+    if (!open.isEmpty()) {
+      throw new IllegalArgumentException("%s must be closed to other users, rw------- for example (was %s: %s)"
+          .formatted(setting, PosixFilePermissions.toString(attributes.permissions()), file));
     }
   }
 

@@ -2,6 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.Registration;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;
@@ -11,6 +12,7 @@ import io.penstock.node.link.NodeLink;
 import io.penstock.node.text.TextTable;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 /// Shows which prefill and decode ranks are there.
@@ -53,13 +55,13 @@ final class RegistryCommand extends ClientCommand {
   }
 
   private static TextTable table(List<InstanceView> instances) {
-    TextTable table = new TextTable("INSTANCE", "SIDE", "STATE", "RANKS", "RANK", "GENERATION", "ENDPOINT");
+    TextTable table = new TextTable("INSTANCE", "SIDE", "STATE", "RANKS", "RANK", "GENERATION", "ENDPOINT", "ENGINE");
     for (InstanceView view : instances) {
       Shown one = Shown.of(view);
       String ranks = one.ranks().size() + " of " + one.size();
       for (ShownRank rank : one.ranks()) {
         table.row(one.instance(), one.side(), one.state(), ranks, String.valueOf(rank.rank()),
-            String.valueOf(rank.generation()), rank.endpoint());
+            String.valueOf(rank.generation()), rank.endpoint(), rank.words());
       }
     }
     return table;
@@ -79,10 +81,23 @@ final class RegistryCommand extends ClientCommand {
   }
 
   /// One rank in JSON.
-  record ShownRank(int rank, long generation, String endpoint) {
+  ///
+  /// @param engine null if the rank names none
+  record ShownRank(int rank, long generation, String endpoint, @Nullable ShownEngine engine) {
     static ShownRank of(InstanceView.Registered registered) {
       return new ShownRank(registered.who().rank().rank(), registered.who().generation(),
-          registered.endpoint().toString());
+          registered.endpoint().toString(), ShownEngine.of(registered.engine()));
+    }
+
+    String words() {
+      return engine == null ? "-" : engine.role() + " " + engine.url() + (engine.draining() ? ", drains" : "");
+    }
+  }
+
+  /// The HTTP engine of a rank in JSON.
+  record ShownEngine(String role, String url, boolean draining) {
+    static @Nullable ShownEngine of(Registration.@Nullable Engine engine) {
+      return engine == null ? null : new ShownEngine(Shown.word(engine.role()), engine.url(), engine.isDraining());
     }
   }
 }

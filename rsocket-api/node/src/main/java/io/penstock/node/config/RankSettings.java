@@ -4,6 +4,7 @@ import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.registry.Registration.Engine;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.node.setting.AscendTypes;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Settings of a node that is a prefill or a decode rank. [LayoutSettings] describe the whole model then, and the node
 /// has the layers and heads of its rank.
@@ -56,6 +58,10 @@ public final class RankSettings {
       "File whose first line is the secret that owns the rank at a registry without users; created if it is missing."
           + " A restarted rank has its place at once. With off, each start has a secret of its own, and a rank that was"
           + " killed waits until the registry has not heard of it for 10 s.");
+  public static final Setting<Optional<Engine>> ENGINE = new Setting<>("rank.engine", AscendTypes.orNone(engine()),
+      "none",
+      "HTTP endpoint of the engine that computes with the blocks of this rank, and settings for gateways behind #; a"
+          + " gateway that follows the registry finds the engine by it. One rank of an instance names it.");
   public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
       Durations.print(LIFECYCLE.lease().life()),
       "How long a prefill rank keeps the blocks of a request after the last byte moved or a decode rank renewed it.");
@@ -67,13 +73,26 @@ public final class RankSettings {
 
   static final List<Setting<?>> ALL =
       List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, REGISTRY_USER, REGISTRY_PASSWORD,
-          REGISTRY_TLS, SECRET, LEASE, LONGEST,
+          REGISTRY_TLS, SECRET, ENGINE, LEASE, LONGEST,
           BOOTSTRAP);
 
   private RankSettings() {}
 
   private static Setting<Integer> ranks(String key, String description) {
     return new Setting<>(key, SettingType.count(1, MOST_RANKS), "1", description);
+  }
+
+  /// The role is that of the rank, [#engine(NodeConfig)].
+  private static SettingType<Engine> engine() {
+    return new SettingType<>("URL", "an http or https URL of at most 512 characters",
+        text -> new Engine(Engine.Role.BOTH, text.strip(), false), Engine::url);
+  }
+
+  /// The engine of the rank, in the role of its side; null for none.
+  public static @Nullable Engine engine(NodeConfig config) {
+    boolean isPrefill = config.get(SIDE).filter(side -> side == Side.PREFILL).isPresent();
+    return config.get(ENGINE).map(engine -> new Engine(isPrefill ? Engine.Role.PREFILL : Engine.Role.DECODE,
+        engine.url(), false)).orElse(null);
   }
 
   /// Rank in `config`; empty for a node that is no rank.
@@ -103,6 +122,10 @@ public final class RankSettings {
     if (config.get(REGISTRY_USER).isPresent() && config.get(REGISTRY_PASSWORD).isEmpty()) {
       problems.add("%s must be a file for %s (%s)".formatted(REGISTRY_PASSWORD.key(), config.said(REGISTRY_USER),
           config.was(REGISTRY_PASSWORD)));
+    }
+    if (config.get(ENGINE).isPresent() && config.get(REGISTRY).isEmpty()) {
+      problems.add("%s must be an address for %s (%s)".formatted(REGISTRY.key(), config.said(ENGINE),
+          config.was(REGISTRY)));
     }
     if (config.get(SIDE).isEmpty()) {
       if (config.get(REGISTRY).isPresent()) {

@@ -172,7 +172,8 @@ final class NodeAsRank {
 
   private Registration described(long given, Registration.Endpoint here) {
     NodeRank one = rank.orElseThrow();
-    return new Registration(one.side(), one.rank().since(given), Routes.VERSION, one.manifest(), here);
+    return new Registration(one.side(), one.rank().since(given), Routes.VERSION, one.manifest(), here,
+        RankSettings.engine(config));
   }
 
   /// Logs the first failure after a registration.

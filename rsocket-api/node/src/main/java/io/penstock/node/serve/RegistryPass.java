@@ -2,6 +2,7 @@ package io.penstock.node.serve;
 
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.InputFile;
+import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.config.RegistryTls;
@@ -70,7 +71,7 @@ record RegistryPass(@Nullable ClientTls tls, Credentials credentials, RankSecret
     } else if (Files.notExists(file.get())) {
       SecretFile.make(file.get(), RANDOM);
     }
-    String line = InputFile.firstLine(file.get().toString());
+    String line = OwnerFile.firstLine(RankSettings.SECRET.key(), file.get());
     try {
       return RankSecret.of(line.getBytes(StandardCharsets.UTF_8));
     } catch (IllegalArgumentException e) {

@@ -14,6 +14,7 @@ import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Engine;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.disagg.request.Release;
@@ -141,12 +142,44 @@ public final class DisaggMessages {
   /// @param generation in which the rank is to register
   public record ClaimReply(long generation) {}
 
+  /// The HTTP engine of a rank.
+  ///
+  /// @param draining true if it wants no new requests; else absent
+  @OmitsNulls
+  record HttpEngine(String role, String url, @Nullable Boolean draining) {
+    HttpEngine {
+      present("engine.role", role);
+      present("engine.url", url);
+    }
+
+    static @Nullable HttpEngine of(@Nullable Engine engine) {
+      return engine == null
+          ? null
+          : new HttpEngine(engine.role().name(), engine.url(), engine.isDraining() ? true : null);
+    }
+
+    Engine engine() {
+      Engine.Role its = oneOf(Engine.Role.class, "engine.role", role);
+      return valid("engine.url", () -> new Engine(its, url, Boolean.TRUE.equals(draining)));
+    }
+
+    /// Null if a later release knows a role or a form of address that this one does not: its other ranks still count.
+    @Nullable Engine engineIfKnown() {
+      try {
+        return engine();
+      } catch (WireFormatException e) {
+        return null;
+      }
+    }
+  }
+
   /// Registration of a rank: its description and its address.
   ///
   /// @param secret as in [ClaimRequest]
+  /// @param engine null if the rank names none
   @OmitsNulls
   public record RegisterRequest(String side, Who who, int version, Shape manifest, String host, int port,
-      byte @Nullable [] secret) {
+      byte @Nullable [] secret, @Nullable HttpEngine engine) {
     public RegisterRequest {
       present("side", side);
       present("who", who);
@@ -156,14 +189,16 @@ public final class DisaggMessages {
 
     public static RegisterRequest of(Registration registration, byte @Nullable [] secret) {
       return new RegisterRequest(registration.side().name(), Who.of(registration.who()), registration.version(),
-          Shape.of(registration.manifest()), registration.endpoint().host(), registration.endpoint().port(), secret);
+          Shape.of(registration.manifest()), registration.endpoint().host(), registration.endpoint().port(), secret,
+          HttpEngine.of(registration.engine()));
     }
 
     public Registration registration() {
       Side its = oneOf(Side.class, "side", side);
       Incarnation rank = who.incarnation();
       Manifest shape = manifest.manifest();
-      return valid("registration", () -> new Registration(its, rank, version, shape, new Endpoint(host, port)));
+      Engine http = engine == null ? null : engine.engine();
+      return valid("registration", () -> new Registration(its, rank, version, shape, new Endpoint(host, port), http));
     }
   }
 
@@ -255,19 +290,23 @@ public final class DisaggMessages {
   }
 
   /// Address of one rank.
-  record Place(int rank, long generation, String host, int port) {
+  ///
+  /// @param engine null if the rank names none
+  @OmitsNulls
+  record Place(int rank, long generation, String host, int port, @Nullable HttpEngine engine) {
     Place {
       name("host", host);
     }
 
     static Place of(InstanceView.Registered registered) {
       return new Place(registered.who().rank().rank(), registered.who().generation(), registered.endpoint().host(),
-          registered.endpoint().port());
+          registered.endpoint().port(), HttpEngine.of(registered.engine()));
     }
 
     InstanceView.Registered registered(String instance) {
+      Engine http = engine == null ? null : engine.engineIfKnown();
       return valid("ranks", () -> new InstanceView.Registered(new RankId(instance, rank).since(generation),
-          new Endpoint(host, port)));
+          new Endpoint(host, port), http));
     }
   }
 

@@ -10,6 +10,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.Registration.Engine;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -205,5 +207,19 @@ final class ControlCodecTest {
         assertThrows(WireFormatException.class, () -> new Messages.EventsRequest(-1).requireKnown(9, 5)));
     assertRefused("generation",
         assertThrows(WireFormatException.class, () -> new Messages.EventsRequest(1, 8L).requireKnown(9, 5)));
+  }
+
+  @Test
+  void anEngineOfALaterRelease_isLeftOut_andItsRankStays() {
+    String place = "{\"rank\":3,\"generation\":7,\"host\":\"h\",\"port\":1,\"engine\":%s}";
+    assertThat(place(place.formatted("{\"role\":\"EMBED\",\"url\":\"http://h:1\"}")).engine()).isNull();
+    assertThat(place(place.formatted("{\"role\":\"BOTH\",\"url\":\"grpc://h:1\"}")).engine()).isNull();
+    assertThat(place(place.formatted("{\"role\":\"BOTH\",\"url\":\"http://h:1\",\"tier\":2}")).engine())
+        .isEqualTo(new Engine(Engine.Role.BOTH, "http://h:1", false));
+  }
+
+  private static InstanceView.Registered place(String json) {
+    return ControlCodec.JSON.decode(Unpooled.copiedBuffer(json, StandardCharsets.UTF_8), DisaggMessages.Place.class)
+        .registered("i");
   }
 }

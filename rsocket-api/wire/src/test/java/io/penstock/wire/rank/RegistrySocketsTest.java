@@ -25,6 +25,7 @@ import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registrant;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Engine;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryBounds;
 import io.penstock.disagg.registry.RegistryOptions;
@@ -87,6 +88,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -164,6 +166,26 @@ final class RegistrySocketsTest {
     assertThat(gone).containsOnly(PREFILL);
     assertThat(client.instances().block(PATIENCE)).isEmpty();
     assertThat(client.leave(PREFILL).block(PATIENCE)).isFalse();
+  }
+
+  @Test
+  void anEngine_isNamedByItsRank_andSaysThatItDrains() {
+    Engine engine = new Engine(Engine.Role.BOTH, "http://127.0.0.1:8100#dialect=nixl-pull", false);
+    Engine draining = new Engine(Engine.Role.BOTH, engine.url(), true);
+    client.register(prefill(GENERATION).withEngine(engine)).block(PATIENCE);
+    assertThat(engineOfTheOnlyRank()).isEqualTo(engine);
+    client.register(prefill(GENERATION).withEngine(draining)).block(PATIENCE);
+    assertThat(engineOfTheOnlyRank()).isEqualTo(draining);
+    client.register(prefill(GENERATION)).block(PATIENCE);
+    assertThat(engineOfTheOnlyRank()).as("a client of an earlier release names none").isNull();
+    assertThatThrownBy(() -> new Engine(Engine.Role.BOTH, "ftp://h", false))
+        .hasMessageContaining("url must be an http or https URL").hasMessageContaining("was ftp://h");
+    assertThatThrownBy(() -> new Engine(Engine.Role.BOTH, "http://" + "h".repeat(512), false))
+        .hasMessageContaining("was 519 characters");
+  }
+
+  private @Nullable Engine engineOfTheOnlyRank() {
+    return requireNonNull(client.instances().block(PATIENCE)).getFirst().ranks().getFirst().engine();
   }
 
   @Test

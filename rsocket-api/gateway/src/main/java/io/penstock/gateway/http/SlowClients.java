@@ -1,0 +1,120 @@
+package io.penstock.gateway.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.Future;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.netty.NettyPipeline;
+
+/// Closes connections whose client is too slow: it does not send the head of a request within a time, counted from the
+/// connection or from the head's first byte; it does not send the body within twice that time, whoever reads it, while
+/// [Reading] refuses it earlier; or it takes nothing of an answer for a time. All runs in the event loop of the
+/// connection.
+final class SlowClients extends ChannelInboundHandlerAdapter {
+  private static final String LATE = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+  private final Duration head;
+  private final Duration send;
+  private boolean isInRequest;
+  private boolean hasBytes;
+  private @Nullable Future<?> waitsForRequest;
+  private @Nullable Future<?> waitsForReader;
+
+  private SlowClients(Duration head, Duration send) {
+    this.head = head;
+    this.send = send;
+  }
+
+  /// Watches a connection.
+  ///
+  /// @param head longest time of a request's head
+  /// @param send longest time in which the client takes nothing of an answer that is larger than the buffers
+  static void watch(Channel channel, Duration head, Duration send) {
+    SlowClients bytes = new SlowClients(head, send);
+    channel.pipeline().addBefore(NettyPipeline.HttpCodec, "penstock.slowClients", bytes)
+        .addAfter(NettyPipeline.HttpCodec, "penstock.requests", bytes.new Requests());
+  }
+
+  /// Sees requests where their bytes are decoded.
+  private final class Requests extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      if (message instanceof HttpRequest) {
+        isInRequest = true;
+        waitsForRequest = ended(waitsForRequest);
+        waitsForRequest = context.executor().schedule(() -> context.close(), 2 * head.toNanos(), TimeUnit.NANOSECONDS);
+      }
+      if (message instanceof LastHttpContent) {
+        isInRequest = false;
+        hasBytes = false;
+        waitsForRequest = ended(waitsForRequest);
+      }
+      context.fireChannelRead(message);
+    }
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    waitForHead(context);
+    context.fireChannelActive();
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    if (!isInRequest) {
+      hasBytes = true;
+      waitForHead(context);
+    }
+    context.fireChannelRead(message);
+  }
+
+  private void waitForHead(ChannelHandlerContext context) {
+    if (waitsForRequest == null) {
+      waitsForRequest = context.executor().schedule(() -> late(context), head.toNanos(), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void late(ChannelHandlerContext context) {
+    if (hasBytes) {
+      ByteBuf answer = ByteBufUtil.encodeString(context.alloc(), CharBuffer.wrap(LATE),
+          StandardCharsets.US_ASCII);
+      context.writeAndFlush(answer).addListener(ChannelFutureListener.CLOSE);
+    } else {
+      context.close();
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    if (context.channel().isWritable()) {
+      waitsForReader = ended(waitsForReader);
+    } else if (waitsForReader == null) {
+      waitsForReader = context.executor().schedule(() -> context.close(), send.toNanos(), TimeUnit.NANOSECONDS);
+    }
+    context.fireChannelWritabilityChanged();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    waitsForRequest = ended(waitsForRequest);
+    waitsForReader = ended(waitsForReader);
+    context.fireChannelInactive();
+  }
+
+  private static @Nullable Future<?> ended(@Nullable Future<?> wait) {
+    if (wait != null) {
+      wait.cancel(false);
+    }
+    return null;
+  }
+}
