@@ -174,10 +174,10 @@ final class GatewayTest {
 
   @Test
   void everySetting_hasARowInTheManual() throws IOException {
-    List<String> rows =
-        Files.readAllLines(Path.of("docs", "settings.md")).stream().filter(line -> line.startsWith("| `")).toList();
-    assertThat(GatewaySettings.ALL).extracting(Setting::key).allSatisfy(
-        key -> assertThat(rows).as(key).anySatisfy(row -> assertThat(row).contains("`" + key + "`")));
+    String rows = Files.readAllLines(Path.of("docs", "settings.md")).stream().filter(line -> line.startsWith("| `"))
+        .collect(Collectors.joining("\n"));
+    assertThat(GatewaySettings.ALL).isNotEmpty();
+    assertThat(GatewaySettings.ALL.stream().map(Setting::key).filter(key -> !rows.contains("`" + key + "`"))).isEmpty();
   }
 
   @Test

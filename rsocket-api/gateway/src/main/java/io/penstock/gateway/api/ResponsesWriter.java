@@ -48,7 +48,8 @@ final class ResponsesWriter implements AnswerWriter {
         event(at("response.content_part.added").put("content_index", 0).set("part", part("")), to);
       }
       content.append(delta.text());
-      to.append("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":")
+      to.append(
+          "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":")
           .append(sequence++).append(",\"item_id\":");
       ApiJson.quoted(itemId(), to);
       to.append(",\"output_index\":").append(output.size()).append(",\"content_index\":0,\"delta\":");

@@ -33,7 +33,8 @@ final class TextDeltaTest {
         JsonNode event = ApiJson.MAPPER.readTree(line.substring("data: ".length()));
         assertThat(event.path("type").asString()).isEqualTo(last);
         if (last.toLowerCase(Locale.ROOT).endsWith("delta") && !last.equals("message_delta")) {
-          text.append(event.path("delta").isString() ? event.path("delta") .asString()
+          text.append(event.path("delta").isString()
+              ? event.path("delta").asString()
               : event.path("delta").path("text").asString());
           assertThat(event.path(form == ApiForm.MESSAGES ? "index" : "output_index").asInt(-1)).isZero();
           assertThat(event.path("item_id").asString("msg_a\"b_0")).isEqualTo("msg_a\"b_0");

@@ -100,7 +100,8 @@ class DialectAnswerTest {
       ScriptedEngine prefill = rig.get().prefill.paced(Mono.never());
       ScriptedEngine decode = rig.get().decode;
       Disposable client = rig.get()
-          .dialects(new HttpEngineClient(() -> http), URI.create("http://127.0.0.1:" + gateway.port() + Metaserver.PATH),
+          .dialects(new HttpEngineClient(() -> http),
+              URI.create("http://127.0.0.1:" + gateway.port() + Metaserver.PATH),
               new Random(1), Schedulers.parallel())
           .answer(Rig.request(TEXT, "{\"prompt\":\"a b\",\"stream\":true}"), sockets.pair()).subscribe();
       prefill.running(1).block(LIMIT);

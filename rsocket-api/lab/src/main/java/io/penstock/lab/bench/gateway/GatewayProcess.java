@@ -43,7 +43,8 @@ final class GatewayProcess implements AutoCloseable {
     arguments.addAll(List.of(flags));
     Process process = new ProcessBuilder(OwnCommand.of(List.of(), MAIN, arguments)).redirectError(log.toFile()).start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "penstock-bench-gateway"));
-    String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+    String line =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
     if (line == null) {
       throw new IOException("the gateway ended before it was ready: " + Files.readString(log).strip());
     }
@@ -72,7 +73,8 @@ final class GatewayProcess implements AutoCloseable {
     try {
       return Files.readAllLines(Path.of("/proc/" + process.pid() + "/status")).stream()
           .filter(line -> line.startsWith(MEMORY))
-          .mapToLong(line -> Long.parseLong(line.substring(MEMORY.length()).replace("kB", "").strip()) << 10).findFirst()
+          .mapToLong(line -> Long.parseLong(line.substring(MEMORY.length()).replace("kB", "").strip()) << 10)
+          .findFirst()
           .orElse(0);
     } catch (IOException e) {
       return 0;

@@ -61,7 +61,8 @@ record OverheadReport(String penstock, int concurrency, int tokens, double paceM
       table.row(lane.way(), lane.form(), number(lane.tokensPerSecond(), 0),
           more(lane, lane.tokenMicros(), 1), more(lane, lane.cpuMicros(), 1), number(lane.requestMillis(), 2),
           more(lane, lane.requestExtraMillis(), 2), more(lane, lane.firstExtraMillis(), 2),
-          more(lane, lane.delayExtraMicros(), 0), lane.broken() > 0 ? lane.broken() + " NOT WHOLE" : lane.isCheap() ? "" : "MISSED");
+          more(lane, lane.delayExtraMicros(), 0),
+          lane.broken() > 0 ? lane.broken() + " NOT WHOLE" : lane.isCheap() ? "" : "MISSED");
     }
     return table + String.format(Locale.ROOT,
         "%n%d answers at a time; medians of %d rounds by turns; tokens/s with answers of %d tokens as fast as the engine"

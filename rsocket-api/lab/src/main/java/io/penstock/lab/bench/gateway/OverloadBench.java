@@ -100,7 +100,8 @@ final class OverloadBench {
         .mapToLong(Asked::began).max().orElse(after.began);
     return new OverloadReport(PenstockVersion.current(), load.slots(), load.queue(), load.factor(),
         load.time().toSeconds(), load.capacity(),
-        calm.count(each -> each.answer().whole()) * 1e9 / calm.nanos, whole * 1e9 / over.nanos, whole, refused, over.left.get(),
+        calm.count(each -> each.answer().whole()) * 1e9 / calm.nanos, whole * 1e9 / over.nanos, whole, refused,
+        over.left.get(),
         broken(over, after), engine.most(),
         Math.max(0, over.cpuNanos - whole * cpuOfAnswer) / 1e3 / Math.max(1, refused), cpuOfAnswer / 1e3,
         refusal / 1e6, told / 1e9, Math.max(0, waited) / 1e9, third(over.memory, 0), third(over.memory, 2),

@@ -31,7 +31,8 @@ import java.util.TreeMap;
 /// @param memoryLastMiB most resident memory in the last third
 /// @param recoverySeconds after the overload, until no request is refused or waits
 record OverloadReport(String penstock, int slots, int queue, double factor, long seconds, double capacity, double calm,
-    double goodput, long whole, long refused, long left, SortedMap<String, Long> broken, int mostAtEngine, double refusalCpuMicros,
+    double goodput, long whole, long refused, long left, SortedMap<String, Long> broken, int mostAtEngine,
+    double refusalCpuMicros,
     double answerCpuMicros, double refusalMillis, double toldSeconds, double waitedSeconds, double memoryFirstMiB,
     double memoryLastMiB, double recoverySeconds) implements Bench.Report {
   private static final double LEAST_GOODPUT = 0.9;
@@ -47,8 +48,10 @@ record OverloadReport(String penstock, int slots, int queue, double factor, long
   @Override
   public String table() {
     TextTable table = new TextTable("WHAT", "FOUND", "TARGET", "");
-    row(table, "goodput", "%.1f answers/s, %.3f × capacity; without overload %.3f".formatted(goodput, goodput / capacity,
-        calm / capacity), "≥ 0.9 ×",
+    row(table, "goodput",
+        "%.1f answers/s, %.3f × capacity; without overload %.3f".formatted(goodput, goodput / capacity,
+            calm / capacity),
+        "≥ 0.9 ×",
         isGood());
     row(table, "neither answered nor refused", broken.isEmpty() ? "0" : broken.toString(), "0", broken.isEmpty());
     row(table, "answers at a time at the engine", "%d of %d".formatted(mostAtEngine, slots), "", true);

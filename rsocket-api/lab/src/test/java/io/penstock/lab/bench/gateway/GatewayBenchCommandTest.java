@@ -21,7 +21,8 @@ final class GatewayBenchCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isIn(0, 1); // a machine that is busy is no failure
     JsonNode lanes = Json.MAPPER.readTree(run.out()).path("lanes");
-    assertThat(lanes.valueStream().map(lane -> lane.path("way").asString() + " " + lane.path("form").asString()).toList())
+    assertThat(
+        lanes.valueStream().map(lane -> lane.path("way").asString() + " " + lane.path("form").asString()).toList())
         .containsExactly("direct chat", "direct completions", "resumes 2 chat", "resumes 2 completions",
             "resumes 2 responses", "resumes 2 messages", "resumes 0 chat", "resumes 0 completions",
             "resumes 0 responses", "resumes 0 messages");
