@@ -59,8 +59,9 @@ public final class OwnerFile {
     Object owner = Files.getAttribute(file, UID);
     boolean isOfRoot = owner.equals(ROOT);
     if (!isOfRoot && Files.exists(THIS_PROCESS) && !owner.equals(Files.getAttribute(THIS_PROCESS, UID))) {
-      throw new IllegalArgumentException("%s must be owned by the user of this process, or by root (was owned by %s: %s)"
-          .formatted(setting, attributes.owner().getName(), file));
+      throw new IllegalArgumentException(
+          "%s must be owned by the user of this process, or by root (was owned by %s: %s)"
+              .formatted(setting, attributes.owner().getName(), file));
     }
     Set<PosixFilePermission> open = EnumSet.noneOf(PosixFilePermission.class);
     open.addAll(attributes.permissions());

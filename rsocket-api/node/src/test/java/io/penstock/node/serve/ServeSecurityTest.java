@@ -302,7 +302,8 @@ final class ServeSecurityTest {
     write("short", "guess\n");
     Files.setPosixFilePermissions(folder.resolve("short"), PosixFilePermissions.fromString("rw-r--r--"));
     assertThatThrownBy(() -> RegistryPass.of(config(rank + token + "rank.secret.file: " + file("short") + "\n")))
-        .hasMessageStartingWith("rank.secret.file must be closed to other users, rw------- for example (was rw-r--r--: ");
+        .hasMessageStartingWith(
+            "rank.secret.file must be closed to other users, rw------- for example (was rw-r--r--: ");
     Files.setPosixFilePermissions(folder.resolve("short"), PosixFilePermissions.fromString("rw-------"));
     assertThatThrownBy(() -> RegistryPass.of(config(rank + token + "rank.secret.file: " + file("short") + "\n")))
         .hasMessageEndingWith("short: secret must be 16 to 64 bytes (was 5)");
