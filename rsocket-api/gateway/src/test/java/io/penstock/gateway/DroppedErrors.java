@@ -34,7 +34,8 @@ public final class DroppedErrors implements BeforeAllCallback, AfterEachCallback
 
   private static void requireNone() {
     if (!DROPPED.isEmpty()) {
-      AssertionError failure = new AssertionError("errors that reach no subscriber must be none (were " + DROPPED + ")");
+      AssertionError failure =
+          new AssertionError("errors that reach no subscriber must be none (were " + DROPPED + ")");
       DROPPED.forEach(failure::addSuppressed);
       DROPPED.clear();
       throw failure;

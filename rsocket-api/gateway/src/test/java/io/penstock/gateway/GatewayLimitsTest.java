@@ -48,11 +48,11 @@ final class GatewayLimitsTest {
   /// An engine that never stops.
   private final DisposableServer engine = HttpServer.create().host("127.0.0.1").port(0)
       .childOption(ChannelOption.SO_SNDBUF, EVENT).route(routes -> routes
-      .get("/v1/models", (request, response) -> response.sendString(Mono.just("{\"data\":[]}")))
-      .post("/v1/completions", (request, response) -> response.header("Content-Type", "text/event-stream")
-          .send(Mono.just("data: {\"a\":\"" + "x".repeat(EVENT) + "\"}\n\n").repeat()
-              .doOnNext(event -> events.incrementAndGet()).doOnCancel(cancelled::tryEmitEmpty)
-              .map(event -> Unpooled.copiedBuffer(event, UTF_8)), each -> true)))
+          .get("/v1/models", (request, response) -> response.sendString(Mono.just("{\"data\":[]}")))
+          .post("/v1/completions", (request, response) -> response.header("Content-Type", "text/event-stream")
+              .send(Mono.just("data: {\"a\":\"" + "x".repeat(EVENT) + "\"}\n\n").repeat()
+                  .doOnNext(event -> events.incrementAndGet()).doOnCancel(cancelled::tryEmitEmpty)
+                  .map(event -> Unpooled.copiedBuffer(event, UTF_8)), each -> true)))
       .bindNow();
   private @TempDir Path folder;
   private final List<Socket> sockets = new ArrayList<>();

@@ -77,7 +77,8 @@ final class RelayLimitsTest {
     time.advanceTimeBy(STEP); // the first probe
     Relay relay = new Relay(limits, admission, chooser, instances,
         (request, pair) -> answer.doOnCancel(cancels::incrementAndGet), time);
-    RelayRequest asked = new RelayRequest("/v1/completions", ApiJson.request(body.getBytes(StandardCharsets.UTF_8)), "r", Map.of(), 10, 4,
+    RelayRequest asked = new RelayRequest("/v1/completions", ApiJson.request(body.getBytes(StandardCharsets.UTF_8)),
+        "r", Map.of(), 10, 4,
         null);
     Reader reader = new Reader();
     relay.answer(asked, new RelayTrace()).subscribe(reader);
