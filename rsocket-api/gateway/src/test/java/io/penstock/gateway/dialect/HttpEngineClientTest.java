@@ -43,6 +43,8 @@ class HttpEngineClientTest {
         .post("/refused", (request, response) -> response.status(422).sendString(Mono.just("{\"error\":1}")))
         .post("/events", (request, response) -> response.sendString(
             Flux.just(": hello\n\nda", "ta: {\"a\":\"ä", "\"}\r\n\r\ndata:{\"b\":2}\n", "\ndata: [DONE]\n\n")))
+        .post("/many", (request, response) -> response.sendString(Flux.range(0, 100)
+            .map(number -> "data: {\"n\":" + number + "}\n\n").concatWithValues("data: [DONE]\n\n")))
         .post("/short", (request, response) -> response.sendString(Mono.just("data: {\"a\":1}\n\n")))
         .post("/error", (request, response) -> response
             .sendString(Mono.just("data: {\"a\":1}\n\ndata: {\"error\":{\"code\":400,\"message\":\"m\"}}\n\n")))
@@ -71,6 +73,13 @@ class HttpEngineClientTest {
   @Test
   void eventsAreWholeHoweverTheirBytesAreCut() {
     assertThat(client.events(leg("/events")).collectList().block(LIMIT)).containsExactly("{\"a\":\"ä\"}", "{\"b\":2}");
+  }
+
+  /// Bytes are free again as soon as they were received, and the reader asks later.
+  @Test
+  void aSlowReaderGetsEachEvent() {
+    assertThat(client.events(leg("/many")).concatMap(event -> Mono.delay(Duration.ofMillis(1)).thenReturn(event), 1)
+        .collectList().block(LIMIT)).hasSize(100).startsWith("{\"n\":0}").endsWith("{\"n\":99}").doesNotHaveDuplicates();
   }
 
   @Test
