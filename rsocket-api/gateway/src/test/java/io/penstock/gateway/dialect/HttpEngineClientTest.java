@@ -79,7 +79,8 @@ class HttpEngineClientTest {
   @Test
   void aSlowReaderGetsEachEvent() {
     assertThat(client.events(leg("/many")).concatMap(event -> Mono.delay(Duration.ofMillis(1)).thenReturn(event), 1)
-        .collectList().block(LIMIT)).hasSize(100).startsWith("{\"n\":0}").endsWith("{\"n\":99}").doesNotHaveDuplicates();
+        .collectList().block(LIMIT)).hasSize(100).startsWith("{\"n\":0}").endsWith("{\"n\":99}")
+        .doesNotHaveDuplicates();
   }
 
   @Test
