@@ -67,8 +67,9 @@ final class Cluster implements AutoCloseable {
   }
 
   private String node() throws IOException {
-    JsonNode ready = ready("io.penstock.node.PenstockMain", List.of("serve", "--json", "--spaces-open", "true", "--dram",
-        "256MiB", "--listen-port", "0", "--admin-port", "off"));
+    JsonNode ready =
+        ready("io.penstock.node.PenstockMain", List.of("serve", "--json", "--spaces-open", "true", "--dram",
+            "256MiB", "--listen-port", "0", "--admin-port", "off"));
     return ready.path("host").asString() + ":" + ready.path("port").asInt();
   }
 

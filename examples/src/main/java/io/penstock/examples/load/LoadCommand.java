@@ -152,8 +152,9 @@ public final class LoadCommand implements Callable<Integer> {
         }
       }, goesOn));
       Disruptions.Report disrupted = disruptions.report();
-      DeadDecode.Report dead = new DeadDecode(client, cluster.prefills().getFirst(), cluster.decodes().getFirst(), SLOTS,
-          nanos).measure();
+      DeadDecode.Report dead =
+          new DeadDecode(client, cluster.prefills().getFirst(), cluster.decodes().getFirst(), SLOTS,
+              nanos).measure();
       print(new Failed(load, disrupted, dead), load.table() + """
           %s
           gateway: %d answers went on at another engine, %d attempts were repeated before the first byte

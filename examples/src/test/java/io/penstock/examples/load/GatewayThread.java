@@ -42,7 +42,8 @@ final class GatewayThread implements AutoCloseable {
     arguments.addAll(List.of(flags));
     try (PipedInputStream said = new PipedInputStream()) {
       Console console = new Console(InputStream.nullInputStream(),
-          new PrintStream(new PipedOutputStream(said), true, StandardCharsets.UTF_8), new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
+          new PrintStream(new PipedOutputStream(said), true, StandardCharsets.UTF_8),
+          new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
       Thread thread = Thread.ofPlatform().name("gateway")
           .start(() -> GatewayMain.commandLine(console).execute(arguments.toArray(String[]::new)));
       String line = new BufferedReader(new InputStreamReader(said, StandardCharsets.UTF_8)).readLine();
