@@ -80,8 +80,7 @@ final class Disruptions {
       cluster.admin().awaitRequests(name, 1);
       cluster.admin().drain(name);
       cluster.admin().remove(name);
-      cluster.admin().add(engine);
-      cluster.admin().awaitUp(name);
+      cluster.admin().add(engine.role(), name);
       done("drained, removed and added again: " + engine);
     }
     kill(cluster.decodes().getFirst());

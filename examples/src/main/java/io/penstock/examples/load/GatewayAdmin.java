@@ -39,9 +39,13 @@ record GatewayAdmin(HttpClient client, String address, String token, LongSupplie
     }
   }
 
-  void add(EngineProcess engine) throws IOException, InterruptedException {
-    send("POST", "/instances", JSON.createObjectNode().put("role", engine.role())
-        .put("url", "http://" + engine.address()).toString());
+  /// Adds an engine. Returns when it takes requests.
+  ///
+  /// @param role `prefill` or `decode`
+  /// @param engine as `host:port`, which becomes its name
+  void add(String role, String engine) throws IOException, InterruptedException {
+    send("POST", "/instances", JSON.createObjectNode().put("role", role).put("url", "http://" + engine).toString());
+    awaitUp(engine);
   }
 
   /// Returns when the instance takes requests.

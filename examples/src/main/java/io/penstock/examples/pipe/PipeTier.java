@@ -4,6 +4,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
+import io.penstock.operator.CutOff;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierInfo;
@@ -73,10 +74,10 @@ final class PipeTier extends OnDemandTier {
         return Mono.error(new IllegalStateException("pipe already has its one receiver"));
       }
       attached = true;
-      return (lastMade
+      Mono<Boolean> filled = lastMade
           ? Mono.just(false)
-          : source.asMono().flatMap(ChunkSource::next).map(chunk -> write(chunk, draft)))
-          .takeUntilOther(over.asMono()).doOnError(this::settle)
+          : source.asMono().flatMap(ChunkSource::next).map(chunk -> write(chunk, draft));
+      return CutOff.at(filled.flux(), over.asMono()).next().doOnError(this::settle)
           .doOnTerminate(() -> filling.set(false)).doOnCancel(() -> filling.set(false)); // before the next fill
     });
   }

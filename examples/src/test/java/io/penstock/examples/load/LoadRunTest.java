@@ -14,8 +14,6 @@ import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -58,16 +56,17 @@ final class LoadRunTest {
   }
 
   @Test
-  void twoPrefillsAndTwoDecodes_answerAsTheMonolith_andHitsGrowWithTurns() throws Exception {
-    LoadPlan plan = new LoadPlan(12, 3, 8, 48, 24, 7);
+  void pairsWithoutAGateway_answerAsTheMonolith_andHitsGrowWithTurns() throws Exception {
+    LoadPlan plan = new LoadPlan(4, 2, 4, 48, 16, 7);
     LoadRun run = new LoadRun(plan, pairs(), System::nanoTime);
     LoadRun.Outcome outcome = run.run(turn -> {});
-    LoadReport report = LoadReport.of(plan, outcome, run.wrong(outcome.turns(), MODEL, 2));
+    LoadReport report = LoadReport.of(plan, outcome, run.wrong(outcome.turns(), MODEL, 1));
     assertThat(report.isGood()).as(report.table()).isTrue();
-    assertThat(report.requests()).isEqualTo(36);
-    assertThat(report.hitRates()).isSorted();
-    assertThat(report.hitRates().getLast()).isGreaterThan(0.6);
-    assertThat(report.table()).contains("load: 36 requests, ", "0 errors, 0 truncated, 0 wrong");
+    assertThat(report.requests()).isEqualTo(8);
+    assertThat(report.hitRates().getLast()).isGreaterThan(0.5);
+    assertThat(report.table()).contains("load: 8 requests, ", "0 errors, 0 truncated, 0 wrong");
+    assertThat(LoadReport.table(report, report)).contains("first token, with the cache", "per token, without",
+        "without: 8 requests, ");
     assertThat(servers).allMatch(server -> server.engine().computedBlocks() == 0);
   }
 
@@ -76,27 +75,6 @@ final class LoadRunTest {
     LoadPlan plan = new LoadPlan(1, 1, 1, 48, 24, 7);
     LoadRun run = new LoadRun(plan, engine(EngineRole.BOTH, 16), System::nanoTime);
     assertThat(run.wrong(run.run(turn -> {}).turns(), new ToyTransformer(8, 1024), 1)).isOne();
-  }
-
-  @Test
-  void prefillsThatComeAndGo_changeNoAnswer() throws Exception {
-    HttpTarget decode = engine(EngineRole.DECODE, 256);
-    LoadPlan plan = new LoadPlan(8, 3, 4, 48, 24, 9);
-    AtomicInteger done = new AtomicInteger();
-    AtomicBoolean closed = new AtomicBoolean();
-    HttpTarget first = engine(EngineRole.PREFILL, 256);
-    HttpTarget second = engine(EngineRole.PREFILL, 256);
-    ChatTarget target = body -> {
-      if (done.incrementAndGet() > 8 && closed.compareAndSet(false, true)) {
-        servers.get(1).close().block(PATIENCE);
-      }
-      return new PairsTarget(closed.get() ? List.of(second) : List.of(first, second), List.of(decode),
-          System::nanoTime).chat(body);
-    };
-    LoadRun run = new LoadRun(plan, target, System::nanoTime);
-    LoadRun.Outcome outcome = run.run(turn -> {});
-    assertThat(run.wrong(outcome.turns(), MODEL, 2)).isZero();
-    assertThat(outcome.turns().stream().map(LoadRun.Turn::reply)).noneMatch(ChatReply::isTruncated);
   }
 
   @Test
@@ -135,7 +113,7 @@ final class LoadRunTest {
   void processes_answerAsTheMonolith_whileEnginesComeGoAndDie() {
     JsonNode report = load("--failures");
     JsonNode load = report.path("load");
-    assertThat(load.path("requests").asInt()).isEqualTo(1_000);
+    assertThat(load.path("requests").asInt()).isGreaterThanOrEqualTo(1_000);
     assertThat(load.path("errors").asInt()).isZero();
     assertThat(load.path("truncated").asInt()).isZero();
     assertThat(load.path("wrong").asInt()).isZero();

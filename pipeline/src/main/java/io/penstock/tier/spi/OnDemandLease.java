@@ -3,6 +3,7 @@ package io.penstock.tier.spi;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.check.Checks;
+import io.penstock.operator.CutOff;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
@@ -51,7 +52,7 @@ final class OnDemandLease extends Lease {
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
     return Flux.defer(() -> isRead.compareAndSet(false, true)
-        ? tier.windows(keys, found.bits().stream().toArray(), maxBlocks, scope).takeUntilOther(ended.asMono())
+        ? CutOff.at(tier.windows(keys, found.bits().stream().toArray(), maxBlocks, scope), ended.asMono())
             .doFinally(end -> close())
         : Flux.error(new IllegalStateException("lease must be read once (was read before)")));
   }

@@ -8,6 +8,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checks;
+import io.penstock.operator.CutOff;
 import io.penstock.operator.InTurn;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
@@ -154,10 +155,10 @@ public abstract class OnDemandTier implements BlockTier {
   /// The blocks of `keys` at `positions`, in windows of at most `maxBlocks`, one a request.
   final Flux<List<LeasedBlock>> windows(List<BlockKey> keys, int[] positions, int maxBlocks, BlockScope scope) {
     int most = (int) Math.min(Math.min(maxBlocks, windowBlocks), arena.capacitySlots());
-    return Flux.range(0, Math.ceilDiv(positions.length, most))
+    return CutOff.at(Flux.range(0, Math.ceilDiv(positions.length, most))
         .concatMap(i -> window(keys,
-            Arrays.copyOfRange(positions, i * most, Math.min((i + 1) * most, positions.length)), scope), 0)
-        .takeUntilOther(closed.asMono().then(Mono.error(this::closedException)));
+            Arrays.copyOfRange(positions, i * most, Math.min((i + 1) * most, positions.length)), scope), 0),
+        closed.asMono().then(Mono.error(this::closedException)));
   }
 
   private Mono<List<LeasedBlock>> window(List<BlockKey> keys, int[] positions, BlockScope scope) {

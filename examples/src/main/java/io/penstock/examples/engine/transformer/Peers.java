@@ -29,8 +29,8 @@ final class Peers {
   private static final Duration MOST_WAIT = Duration.ofMinutes(2);
   /// A node drops the connection, and ends its leases, when this process is silent for so long. One that was killed
   /// needs no silence: its sockets are closed.
-  private static final Duration SILENCE = Duration.ofSeconds(3);
-  private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(1);
+  private static final Duration SILENCE = Duration.ofSeconds(10);
+  private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(2);
 
   private final CacheSpace space;
   private final LongSupplier nanos;

@@ -7,10 +7,9 @@ import io.penstock.gateway.dialect.Dialect;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.Instances;
 import io.penstock.gateway.instance.ModelCatalog;
-import io.penstock.operator.InTurn;
+import io.penstock.operator.CutOff;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -61,14 +60,10 @@ public final class Relay {
       long start = timer.now(TimeUnit.NANOSECONDS);
       Admission.Ticket ticket = admission.enter(request.priority());
       Attempts attempts = new Attempts(this, request, trace, ticket, start);
-      AtomicBoolean isLate = new AtomicBoolean();
-      // The end of the time completes: an error of the other would not cancel the legs
-      Flux<AnswerEvent> inTime = ticket.granted().then(Mono.defer(() -> chooser.look(request)))
-          .flatMapMany(attempts::run)
-          .takeUntilOther(Mono.delay(options.total(), timer).doOnNext(now -> isLate.set(true)));
-      return InTurn.of(inTime, Flux.<AnswerEvent>defer(() -> isLate.get()
-          ? Flux.error(RelayTimeout.of("a request", options.total()))
-          : Flux.empty())).doFinally(signal -> ticket.leave());
+      Flux<AnswerEvent> answer =
+          ticket.granted().then(Mono.defer(() -> chooser.look(request))).flatMapMany(attempts::run);
+      return CutOff.at(answer, Mono.delay(options.total(), timer)
+          .then(Mono.error(() -> RelayTimeout.of("a request", options.total())))).doFinally(signal -> ticket.leave());
     });
   }
 

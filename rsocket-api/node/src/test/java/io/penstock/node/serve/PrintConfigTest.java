@@ -51,6 +51,7 @@ final class PrintConfigTest {
         rank.registry.password.file    off         default
         rank.registry.tls              auto        default
         rank.secret.file               off         default
+        rank.engine                    none        default
         rank.lease                     30s         default
         rank.lease.longest             30m         default
         rank.bootstrap                 5m          default

@@ -300,6 +300,11 @@ final class ServeSecurityTest {
     assertThat(RegistryPass.of(config(jdk + "rank.registry.tls: on\n")).tls()).isNotNull();
     assertThat(RegistryPass.of(config(rank + token + "rank.registry.tls: off\n")).tls()).isNull();
     write("short", "guess\n");
+    Files.setPosixFilePermissions(folder.resolve("short"), PosixFilePermissions.fromString("rw-r--r--"));
+    assertThatThrownBy(() -> RegistryPass.of(config(rank + token + "rank.secret.file: " + file("short") + "\n")))
+        .hasMessageStartingWith(
+            "rank.secret.file must be closed to other users, rw------- for example (was rw-r--r--: ");
+    Files.setPosixFilePermissions(folder.resolve("short"), PosixFilePermissions.fromString("rw-------"));
     assertThatThrownBy(() -> RegistryPass.of(config(rank + token + "rank.secret.file: " + file("short") + "\n")))
         .hasMessageEndingWith("short: secret must be 16 to 64 bytes (was 5)");
     assertThatThrownBy(() -> Node.start(config(rank)).block(SOON)).hasMessageContaining("refused the connection");
