@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.channel.ChannelOption;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.penstock.gateway.choice.Router;
 import io.penstock.gateway.dialect.Dialects;
 import io.penstock.gateway.dialect.EngineAddress;
@@ -62,7 +64,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
@@ -73,6 +74,7 @@ final class Gateway implements AutoCloseable {
   private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
   private static final Duration END = Duration.ofSeconds(2);
   private static final Duration LOOK = Duration.ofMillis(50);
+  private static final String[] TLS = {"TLSv1.3", "TLSv1.2"};
   private static final int TOKEN_BYTES = 32;
   private static final int MAX_CONNECTIONS = 4096;
 
@@ -146,14 +148,16 @@ final class Gateway implements AutoCloseable {
   }
 
   /// How engines are reached; those with `https` must show a certificate of their host.
-  private HttpClient engines() {
+  private HttpClient engines() throws IOException {
     HttpClient http = HttpClient.create(pool).runOn(loops).option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
         (int) CONNECT.toMillis());
     Optional<Path> trust = config.get(GatewaySettings.ENGINE_TRUST);
-    return trust.isEmpty()
-        ? http
-        : http.secure(tls -> tls.sslContext(Http11SslContextSpec.forClient()
-            .configure(context -> context.trustManager(trust.get().toFile()))).handshakeTimeout(CONNECT.plus(CONNECT)));
+    if (trust.isEmpty()) {
+      return http;
+    }
+    SslContext context = SslContextBuilder.forClient().trustManager(trust.get().toFile()).protocols(TLS)
+        .endpointIdentificationAlgorithm("HTTPS").build();
+    return http.secure(tls -> tls.sslContext(context).handshakeTimeout(CONNECT.plus(CONNECT)));
   }
 
   /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.
