@@ -152,8 +152,8 @@ final class Gateway implements AutoCloseable {
     if (trust.isEmpty()) {
       return http;
     }
-    SslProvider.GenericSslContextSpec<SslContextBuilder> spec =
-        Http11SslContextSpec.forClient().configure(context -> context.trustManager(trust.get().toFile()));
+    SslProvider.GenericSslContextSpec<SslContextBuilder> spec = Http11SslContextSpec.forClient().configure(
+        context -> context.trustManager(trust.get().toFile()).endpointIdentificationAlgorithm("HTTPS"));
     return http.secure(tls -> tls.sslContext(spec).handshakeTimeout(EnginePools.HANDSHAKE));
   }
 
