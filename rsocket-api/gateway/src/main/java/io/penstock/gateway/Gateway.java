@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.penstock.gateway.choice.Router;
 import io.penstock.gateway.dialect.Dialects;
 import io.penstock.gateway.dialect.EngineAddress;
@@ -64,6 +65,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.LoopResources;
+import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /// A running gateway.
 final class Gateway implements AutoCloseable {
@@ -141,10 +143,12 @@ final class Gateway implements AutoCloseable {
   /// Engines with `https` must show a certificate of their host.
   private HttpClient trusting(HttpClient http) {
     Optional<Path> trust = config.get(GatewaySettings.ENGINE_TRUST);
-    return trust.isEmpty()
-        ? http
-        : http.secure(tls -> tls.sslContext(Http11SslContextSpec.forClient()
-            .configure(context -> context.trustManager(trust.get().toFile()))).handshakeTimeout(EnginePools.HANDSHAKE));
+    if (trust.isEmpty()) {
+      return http;
+    }
+    GenericSslContextSpec<SslContextBuilder> client =
+        Http11SslContextSpec.forClient().configure(context -> context.trustManager(trust.get().toFile()));
+    return http.secure(tls -> tls.sslContext(client).handshakeTimeout(EnginePools.HANDSHAKE));
   }
 
   /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.
