@@ -14,6 +14,7 @@ import io.penstock.gateway.dialect.LegFailure;
 import io.penstock.gateway.dialect.RequestFailure;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.InstanceRole;
+import io.penstock.gateway.instance.Instances;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -47,7 +48,10 @@ final class Attempts {
   private final Set<Instance> failed = new HashSet<>();
   private RelayRequest request;
   private @Nullable Chosen chosen;
+  private @Nullable Chosen answering;
   private boolean begun;
+  /// No instance was live.
+  private boolean desperate;
   private int attempts;
   private int resumes;
 
@@ -66,16 +70,20 @@ final class Attempts {
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
-    Chosen now = relay.chooser().choose(prompt, usable(InstanceRole.PREFILL), usable(InstanceRole.DECODE),
-        usable(InstanceRole.BOTH));
+    Instances all = relay.instances();
+    boolean live = all.answering() > 0
+        && (!all.live(InstanceRole.BOTH).isEmpty() || !all.live(InstanceRole.PREFILL).isEmpty());
+    Chosen now = relay.chooser().choose(prompt, usable(InstanceRole.PREFILL, live), usable(InstanceRole.DECODE, live),
+        usable(InstanceRole.BOTH, live));
     if (now == null) {
-      return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
+      return Flux.error(none());
     }
     if (!begun && now.decode().refusesTokenIds(request.path())) {
       record.stopsAsking();
     }
     attempts++;
     chosen = now;
+    desperate = !live;
     trace.chosen(now);
     Duration first = isStream ? relay.options().first() : relay.options().total();
     Duration idle = relay.options().idle();
@@ -93,8 +101,10 @@ final class Attempts {
   }
 
   /// Instances that have not failed this request, or all if every one has.
-  private List<Instance> usable(InstanceRole role) {
-    List<Instance> live = relay.instances().live(role);
+  ///
+  /// @param anyLive whether live instances can serve the request; if not, those that answered once are tried
+  private List<Instance> usable(InstanceRole role, boolean anyLive) {
+    List<Instance> live = anyLive ? relay.instances().live(role) : relay.instances().liveOrTried(role);
     List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
     return rest.isEmpty() ? live : rest;
   }
@@ -117,6 +127,14 @@ final class Attempts {
   private void answered(Chosen now) {
     if (trace.events() == 0) {
       ticket.first();
+    }
+    if (!now.equals(answering)) { // its first event: as good a sign as a probe, which may come late at a busy engine
+      answering = now;
+      relay.instances().observe(now.decode(), true);
+      Instance prefill = now.prefill();
+      if (prefill != null) {
+        relay.instances().observe(prefill, true);
+      }
     }
     now.begun();
     trace.event(relay.timer().now(TimeUnit.NANOSECONDS) - start);
@@ -156,7 +174,7 @@ final class Attempts {
     if (!begun) {
       return mayRepeat(failure) && attempts < relay.options().attempts()
           ? again(prompt, failure)
-          : Flux.error(named(failure));
+          : Flux.error(desperate && isUnreached(failure) ? none() : named(failure));
     }
     if (!isDeath(failure) || !record.canGoOn()) {
       return Flux.error(named(failure));
@@ -198,6 +216,14 @@ final class Attempts {
   private static boolean refusesIds(Throwable failure) {
     return failure instanceof LegFailure leg && leg.status() == BAD_REQUEST
         && leg.body().contains(StreamRecord.ASKS_IDS);
+  }
+
+  private static boolean isUnreached(Throwable failure) {
+    return failure instanceof LegFailure leg && leg.stage() == LegFailure.Stage.CONNECT;
+  }
+
+  private static ApiException none() {
+    return new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON);
   }
 
   private static boolean mayRepeat(Throwable failure) {
