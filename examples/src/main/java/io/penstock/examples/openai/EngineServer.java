@@ -83,8 +83,8 @@ public final class EngineServer {
       return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /// Stops to listen, and ends all requests and connections: loops that end leave sockets open, and clients would wait
-    /// there for answers. Idempotent.
+    /// Stops to listen, and ends all requests and connections. Loops that end leave sockets open, at which clients
+    /// would wait for answers. Idempotent.
     public Mono<Void> close() {
       return Mono.defer(() -> {
         slots.close();
