@@ -68,7 +68,7 @@ public final class GatewayServer {
     boolean isWithin = connections.incrementAndGet() <= limit;
     channel.closeFuture().addListener(ended -> connections.decrementAndGet());
     if (!isWithin) {
-      channel.close();
+      var _ = channel.close();
     }
     return isWithin;
   }

@@ -52,7 +52,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
       if (message instanceof HttpRequest) {
         isInRequest = true;
         waitsForRequest = ended(waitsForRequest);
-        waitsForRequest = context.executor().schedule(() -> context.close(), 2 * head.toNanos(), TimeUnit.NANOSECONDS);
+        waitsForRequest = context.executor().schedule(() -> close(context), 2 * head.toNanos(), TimeUnit.NANOSECONDS);
       }
       if (message instanceof LastHttpContent) {
         isInRequest = false;
@@ -90,7 +90,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
           StandardCharsets.US_ASCII);
       context.writeAndFlush(answer).addListener(ChannelFutureListener.CLOSE);
     } else {
-      context.close();
+      close(context);
     }
   }
 
@@ -99,7 +99,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
     if (context.channel().isWritable()) {
       waitsForReader = ended(waitsForReader);
     } else if (waitsForReader == null) {
-      waitsForReader = context.executor().schedule(() -> context.close(), send.toNanos(), TimeUnit.NANOSECONDS);
+      waitsForReader = context.executor().schedule(() -> close(context), send.toNanos(), TimeUnit.NANOSECONDS);
     }
     context.fireChannelWritabilityChanged();
   }
@@ -109,6 +109,10 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
     waitsForRequest = ended(waitsForRequest);
     waitsForReader = ended(waitsForReader);
     context.fireChannelInactive();
+  }
+
+  private static void close(ChannelHandlerContext context) {
+    var _ = context.close();
   }
 
   private static @Nullable Future<?> ended(@Nullable Future<?> wait) {
