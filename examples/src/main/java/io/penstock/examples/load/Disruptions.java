@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// What is done to a cluster while it serves a load: each instance in turn is drained, removed and added again; then a
 /// decode and a prefill are killed while requests run there, and started again.
@@ -40,30 +40,27 @@ final class Disruptions {
 
   /// Does all of it while `load` runs.
   ///
-  /// @throws IOException if a step failed, or the load ended before the last step
+  /// @throws IOException if a step failed
   <T> T during(Load<T> load) throws IOException, InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
-    AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    Thread steps = Thread.ofPlatform().name("disruptions").start(() -> {
-      try {
-        begun.await();
-        run();
-      } catch (IOException | InterruptedException | RuntimeException e) {
-        failure.set(e);
-      }
+    FutureTask<Void> steps = new FutureTask<>(() -> {
+      begun.await();
+      run();
+      return null;
     });
+    Thread.ofPlatform().name("disruptions").start(steps);
+    T result;
     try {
-      T result = load.run(begun::countDown, steps::isAlive);
-      if (steps.isAlive()) {
-        throw new IOException("load must last until the last disruption (ended after: " + done() + ")");
-      }
+      result = load.run(begun::countDown, () -> !steps.isDone());
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      steps.cancel(true);
+      throw e;
+    }
+    try {
+      steps.get();
       return result;
-    } finally {
-      steps.interrupt();
-      steps.join();
-      if (failure.get() instanceof Throwable cause && !(cause instanceof InterruptedException)) {
-        throw new IOException("a disruption failed after: " + done() + ": " + cause.getMessage(), cause);
-      }
+    } catch (ExecutionException e) {
+      throw new IOException("a disruption failed after: " + done() + ": " + e.getCause(), e);
     }
   }
 

@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class HttpTarget implements ChatTarget {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final String DATA = "data: ";
-  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final HttpClient client;
   private final String address;

@@ -22,8 +22,8 @@ import picocli.CommandLine.Option;
     description = {"Chats of several turns, from a seed, for an OpenAI endpoint: times, cached tokens, and every answer"
         + " compared with the model in one process.",
       "",
-      "Without --target it starts two prefills, two decodes, a node and a gateway, each in a process of its own, and does"
-          + " this with and without the cache. With --failures it does it once: meanwhile each engine is drained,"
+      "Without --target it starts two prefills, two decodes, a node and a gateway, each in a process of its own, and"
+          + " does this with and without the cache. With --failures it does it once: meanwhile each engine is drained,"
           + " removed and added again, and a decode and a prefill are killed and started again.",
       ""},
     mixinStandardHelpOptions = true)

@@ -66,7 +66,7 @@ final class GatewayLoadTest {
   }
 
   @AfterAll
-  static void close() throws Exception {
+  static void close() {
     gateway.close();
     PREFILLS.forEach(server -> server.close().block(PATIENCE));
     DECODES.forEach(server -> server.close().block(PATIENCE));

@@ -1,11 +1,12 @@
 package io.penstock.gateway;
 
 import io.netty.channel.ChannelOption;
+import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.NonBlocking;
@@ -18,21 +19,21 @@ import reactor.netty.resources.LoopResources;
 ///
 /// Threads: any.
 final class EnginePools implements Supplier<HttpClient> {
-  static final Duration HANDSHAKE = Duration.ofSeconds(4);
+  private static final Duration HANDSHAKE = Duration.ofSeconds(4);
   private static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
   private static final int MAX_CONNECTIONS = 4096;
 
   private final LoopResources loops;
-  private final UnaryOperator<HttpClient> trust;
+  private final @Nullable SslContext tls;
   private final Map<Long, ConnectionProvider> pools = new ConcurrentHashMap<>();
   private final Map<Long, HttpClient> clients = new ConcurrentHashMap<>();
 
   /// @param loops stay the caller's to dispose
-  /// @param trust sets what TLS needs
-  EnginePools(LoopResources loops, UnaryOperator<HttpClient> trust) {
+  /// @param tls for engines with `https`; null for the certificates that the JVM trusts
+  EnginePools(LoopResources loops, @Nullable SslContext tls) {
     this.loops = loops;
-    this.trust = trust;
+    this.tls = tls;
   }
 
   /// The client for the thread that asks.
@@ -47,8 +48,10 @@ final class EnginePools implements Supplier<HttpClient> {
     ConnectionProvider pool = ConnectionProvider.builder("engines").maxConnections(MAX_CONNECTIONS)
         .pendingAcquireMaxCount(MAX_CONNECTIONS).pendingAcquireTimeout(CONNECT).maxIdleTime(KEPT).build();
     pools.put(loop, pool);
-    return trust.apply(HttpClient.create(pool).runOn(loops)
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis()));
+    HttpClient http = HttpClient.create(pool).runOn(loops)
+        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) CONNECT.toMillis());
+    SslContext given = tls;
+    return given == null ? http : http.secure(spec -> spec.sslContext(given).handshakeTimeout(HANDSHAKE));
   }
 
   /// Closes all connections.

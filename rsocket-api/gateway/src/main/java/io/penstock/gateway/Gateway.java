@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.penstock.gateway.choice.Router;
 import io.penstock.gateway.dialect.Dialects;
@@ -64,15 +65,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.LoopResources;
-import reactor.netty.tcp.SslProvider;
 
 /// A running gateway.
 final class Gateway implements AutoCloseable {
   private static final Duration END = Duration.ofSeconds(2);
   private static final Duration LOOK = Duration.ofMillis(50);
+  private static final String[] TLS = {"TLSv1.3", "TLSv1.2"};
   private static final int TOKEN_BYTES = 32;
 
   private final GatewayConfig config;
@@ -96,7 +96,7 @@ final class Gateway implements AutoCloseable {
     this.timer = Schedulers.newParallel("gateway-timer", 1, true);
     this.work = Schedulers.newBoundedElastic(2, 1024, "gateway-work", 60, true);
     this.loops = LoopResources.create("gateway", Math.max(1, Runtime.getRuntime().availableProcessors()), true);
-    this.pools = new EnginePools(loops, this::trusting);
+    this.pools = new EnginePools(loops, engineTls());
     SecureRandom random = new SecureRandom();
     HttpEngineClient client = new HttpEngineClient(pools);
     ModelCatalog models = new ModelCatalog();
@@ -146,15 +146,13 @@ final class Gateway implements AutoCloseable {
     this.registry = RegistryLink.open(config, instances, loops, timer, random);
   }
 
-  /// Engines with `https` must show a certificate of their host.
-  private HttpClient trusting(HttpClient http) {
+  /// How engines with `https` are reached: they must show a certificate of their host. Null if no file is named.
+  private @Nullable SslContext engineTls() throws IOException {
     Optional<Path> trust = config.get(GatewaySettings.ENGINE_TRUST);
-    if (trust.isEmpty()) {
-      return http;
-    }
-    SslProvider.GenericSslContextSpec<SslContextBuilder> spec = Http11SslContextSpec.forClient().configure(
-        context -> context.trustManager(trust.get().toFile()).endpointIdentificationAlgorithm("HTTPS"));
-    return http.secure(tls -> tls.sslContext(spec).handshakeTimeout(EnginePools.HANDSHAKE));
+    return trust.isEmpty()
+        ? null
+        : SslContextBuilder.forClient().trustManager(trust.get().toFile()).protocols(TLS)
+            .endpointIdentificationAlgorithm("HTTPS").build();
   }
 
   /// Token ids as they are given; texts as an engine makes tokens of them, if it is asked, or else in pieces.

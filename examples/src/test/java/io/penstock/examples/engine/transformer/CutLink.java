@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/// A port that passes all bytes on to an address, until it is closed, and all its connections with it.
+/// A port that passes all bytes on to an address until it is cut, with all its connections.
 final class CutLink implements AutoCloseable {
   private final ServerSocket server;
   private final String host;
@@ -49,7 +49,7 @@ final class CutLink implements AutoCloseable {
         Thread.startVirtualThread(() -> pass(far, near));
       }
     } catch (IOException e) {
-      close(); // as it is when a test closes it
+      cut(); // as it is when a test cuts it
     }
   }
 
@@ -63,6 +63,10 @@ final class CutLink implements AutoCloseable {
 
   @Override
   public void close() {
+    cut();
+  }
+
+  void cut() {
     try {
       server.close();
       for (Socket socket : sockets) {

@@ -1,6 +1,7 @@
 package io.penstock.examples.engine.transformer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.examples.openai.EngineServerOptions;
 import io.penstock.wire.PenstockNode;
@@ -137,8 +138,7 @@ final class TransformerServerTest {
         .withTokenTime(Duration.ofMillis(5)));
     String blocks = holder.engine().address().orElseThrow();
     try (CutLink link = CutLink.to(blocks); ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      clients.submit(() -> Http.post(busy.http().address(), "/v1/completions",
-          Http.completion(prompt(70, 20), 400).put("ignore_eos", true)));
+      clients.execute(asking(busy, Http.completion(prompt(70, 20), 400).put("ignore_eos", true)));
       until(() -> busy.engine().computedBlocks() > 0);
       ObjectNode first = Http.completion(prompt(71, 64), 1);
       first.putObject("kv_transfer_params").put("do_remote_decode", true);
@@ -146,12 +146,12 @@ final class TransformerServerTest {
           (ObjectNode) Http.post(holder.http().address(), "/v1/completions", first).get("kv_transfer_params");
       ObjectNode second = Http.completion(prompt(71, 64), 4);
       second.set("kv_transfer_params", transfer.put("remote_port", link.port()));
-      clients.submit(() -> Http.post(busy.http().address(), "/v1/completions", second));
+      clients.execute(asking(busy, second));
       until(() -> link.connections() > 0 && holder.engine().claimedBlocks() == 0 && holder.engine().heldBlocks() > 0);
       assertThat(holder.engine().heldBlocks()).as("the claim is over, the lease is not").isEqualTo(3);
 
       long cut = System.nanoTime();
-      link.close();
+      link.cut();
       until(() -> holder.engine().heldBlocks() == 0);
       assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(Duration.ofSeconds(1));
       busy.close().block(PATIENCE);
@@ -159,6 +159,11 @@ final class TransformerServerTest {
       busy.close().block(PATIENCE);
       holder.close().block(PATIENCE);
     }
+  }
+
+  /// Asks an engine that ends before it answers.
+  private static Runnable asking(TransformerServer engine, ObjectNode body) {
+    return () -> assertThatThrownBy(() -> Http.post(engine.http().address(), "/v1/completions", body)).isNotNull();
   }
 
   @Test

@@ -49,6 +49,12 @@ public final class Instance {
     return up && !draining && !removed;
   }
 
+  /// Whether requests may try it when no instance of its role is live: it answered once. Probes of engines that are
+  /// busy come late, and engines that answer late are better than none.
+  public synchronized boolean mayBeTried() {
+    return everUp && !draining && !removed;
+  }
+
   /// Requests that run there.
   public synchronized int requests() {
     return requests;
@@ -73,7 +79,7 @@ public final class Instance {
   ///
   /// @return whether the instance takes it; then [#end] must follow
   public synchronized boolean begin() {
-    if (!isLive()) {
+    if (!mayBeTried()) {
       return false;
     }
     requests++;

@@ -117,6 +117,14 @@ public final class Instances {
     return live;
   }
 
+  /// Those that take requests, in a role; if none does, all that have answered once and are not drained.
+  public List<Instance> liveOrTried(InstanceRole role) {
+    List<Instance> live = live(role);
+    return live.isEmpty()
+        ? byName.values().stream().filter(instance -> instance.role() == role && instance.mayBeTried()).toList()
+        : live;
+  }
+
   /// Those that answer requests and take them.
   public int answering() {
     return live(InstanceRole.DECODE).size() + live(InstanceRole.BOTH).size();

@@ -15,6 +15,7 @@ import io.penstock.gateway.dialect.LegFailure;
 import io.penstock.gateway.dialect.RequestFailure;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.InstanceRole;
+import io.penstock.gateway.instance.Instances;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,7 +52,10 @@ final class Attempts {
   private final OwnUsage ownUsage = new OwnUsage();
   /// Whether the running attempt asks in the client's own form.
   private boolean asksOwn;
+  private @Nullable Chosen answering;
   private boolean begun;
+  /// No instance was live.
+  private boolean desperate;
   private int attempts;
   private int resumes;
 
@@ -70,12 +74,16 @@ final class Attempts {
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
+    Instances all = relay.instances();
+    boolean live = all.answering() > 0
+        && (!all.live(InstanceRole.BOTH).isEmpty() || !all.live(InstanceRole.PREFILL).isEmpty());
+    desperate = !live;
     OwnForm own = request.own();
-    List<Instance> both = usable(InstanceRole.BOTH);
+    List<Instance> both = usable(InstanceRole.BOTH, live);
     ApiException refusal = own == null ? null : own.refusal();
     if (own == null || refusal == null) {
-      return attempt(
-          relay.chooser().choose(prompt, usable(InstanceRole.PREFILL), usable(InstanceRole.DECODE), both));
+      return attempt(relay.chooser().choose(prompt, usable(InstanceRole.PREFILL, live),
+          usable(InstanceRole.DECODE, live), both));
     }
     List<Instance> able = both.stream().filter(instance -> mayAsk(own, instance)).toList();
     return able.isEmpty()
@@ -85,7 +93,7 @@ final class Attempts {
 
   private Flux<AnswerEvent> attempt(@Nullable Chosen now) {
     if (now == null) {
-      return Flux.error(new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON));
+      return Flux.error(none());
     }
     if (!begun && now.decode().refusesTokenIds(request.path())) {
       record.stopsAsking();
@@ -111,9 +119,12 @@ final class Attempts {
   }
 
   /// Instances that have not failed this request, or all if every one has.
-  private List<Instance> usable(InstanceRole role) {
+  ///
+  /// @param anyLive whether live instances can serve the request; if not, those that answered once are tried
+  private List<Instance> usable(InstanceRole role, boolean anyLive) {
     String model = request.model();
-    List<Instance> live = relay.instances().live(role).stream()
+    List<Instance> among = anyLive ? relay.instances().live(role) : relay.instances().liveOrTried(role);
+    List<Instance> live = among.stream()
         .filter(instance -> model.isEmpty() || relay.models().mayHave(instance.address(), model)).toList();
     List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
     return rest.isEmpty() ? live : rest;
@@ -141,6 +152,14 @@ final class Attempts {
   private void answered(Chosen now) {
     if (trace.events() == 0) {
       ticket.first();
+    }
+    if (!now.equals(answering)) { // its first event: as good a sign as a probe, which may come late at a busy engine
+      answering = now;
+      relay.instances().observe(now.decode(), true);
+      Instance prefill = now.prefill();
+      if (prefill != null) {
+        relay.instances().observe(prefill, true);
+      }
     }
     now.begun();
     trace.event(relay.timer().now(TimeUnit.NANOSECONDS) - start);
@@ -208,7 +227,7 @@ final class Attempts {
     if (!begun) {
       return mayRepeat(failure) && attempts < relay.options().attempts()
           ? again(prompt, failure)
-          : Flux.error(named(failure));
+          : Flux.error(desperate && isUnreached(failure) ? none() : named(failure));
     }
     if (!isDeath(failure) || !record.canGoOn()) {
       return Flux.error(named(failure));
@@ -250,6 +269,14 @@ final class Attempts {
   private static boolean refusesIds(Throwable failure) {
     return failure instanceof LegFailure leg && leg.status() == BAD_REQUEST
         && leg.body().contains(StreamRecord.ASKS_IDS);
+  }
+
+  private static boolean isUnreached(Throwable failure) {
+    return failure instanceof LegFailure leg && leg.stage() == LegFailure.Stage.CONNECT;
+  }
+
+  private static ApiException none() {
+    return new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON);
   }
 
   private static boolean mayRepeat(Throwable failure) {

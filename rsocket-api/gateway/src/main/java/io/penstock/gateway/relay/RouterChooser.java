@@ -131,7 +131,7 @@ public final class RouterChooser implements Chooser, Instances.Listener {
   private long bits(List<Instance> among) {
     long bits = 0;
     for (Instance instance : among) {
-      Integer number = instance.isLive() ? numbers.get(instance) : null;
+      Integer number = instance.mayBeTried() ? numbers.get(instance) : null;
       bits |= number == null ? 0 : 1L << number;
     }
     return bits;

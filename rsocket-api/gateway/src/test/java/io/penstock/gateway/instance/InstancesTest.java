@@ -34,6 +34,9 @@ final class InstancesTest {
     assertThat(instance.isLive()).isTrue();
     probes(1);
     assertThat(instance.isLive()).isFalse();
+    assertThat(instances.liveOrTried(InstanceRole.BOTH)).as("the other one never answered").containsExactly(instance);
+    assertThat(instance.begin()).as("no other is live").isTrue();
+    instance.end();
     healthy.set(true);
     probes(1);
     assertThat(instance.isLive()).isFalse();
