@@ -39,8 +39,10 @@ module io.penstock {
   exports io.penstock.pool.evict to io.penstock.storage, io.penstock.lab;
   exports io.penstock.pool.share to io.penstock.node, io.penstock.lab;
   exports io.penstock.disagg.recording to io.penstock.node;
-  exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
-  exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
+  exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.gateway,
+      io.penstock.lab, io.penstock.examples;
+  exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.gateway,
+      io.penstock.lab, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
 }

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /// is gone.
 ///
 /// Registering again changes nothing but the engine that the rank names. An instance is ready when as many distinct
-/// ranks have registered as its manifest states. It stops being ready when a rank is gone: the rank said so, missed some
-/// heartbeats, or came back in a later generation. Ranks of one instance agree in all but rank, generation, endpoint,
-/// engine and secret.
+/// ranks have registered as its manifest states. It stops being ready when a rank is gone: the rank said so, missed
+/// some heartbeats, or came back in a later generation. Ranks of one instance agree in all but rank, generation,
+/// endpoint, engine and secret.
 ///
 /// Expired entries are removed at the next call. Safe from any thread.
 public final class RankRegistry {

@@ -7,15 +7,12 @@ import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.config.RegistryTls;
 import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
-import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
-import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
-import io.penstock.wire.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -36,10 +33,8 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
     }
     TcpClientOptions tcp = TcpClientOptions.to(at.get().address());
     ClientTls tls = tls(config);
-    RegistryClient client = RegistryClient.of(
-        TcpTransport.client(at.get(), tls == null ? tcp : tcp.withTls(tls), loops, ConnectionListener.noop()),
-        KvClientOptions.builder().credentials(credentials(config)).build(), KvPeerOptions.defaults(),
-        LiveTimers.of(timer), random);
+    RegistryClient client = RegistryClient.of(tls == null ? tcp : tcp.withTls(tls), loops,
+        KvClientOptions.builder().credentials(credentials(config)).build(), LiveTimers.of(timer), random);
     Optional<String> model = config.get(GatewaySettings.REGISTRY_MODEL);
     RegistryFollower follower = new RegistryFollower(instances,
         new RegistryFollower.Options(config.get(GatewaySettings.REGISTRY_INTERVAL),

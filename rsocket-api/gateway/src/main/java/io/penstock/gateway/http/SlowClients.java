@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
 
 /// Closes connections whose client is too slow: it does not send the head of a request within a time, counted from the
-/// connection or from the head's first byte; it does not send the body within twice that time, whoever reads it, while
+/// connection or from the head's first byte; it does not send the body within twice that time, also where no
 /// [Reading] refuses it earlier; or it takes nothing of an answer for a time. All runs in the event loop of the
 /// connection.
 final class SlowClients extends ChannelInboundHandlerAdapter {

@@ -26,7 +26,7 @@ import reactor.core.scheduler.Scheduler;
 
 /// Keeps the engines that a registry names among the [Instances].
 ///
-/// - An engine comes when all ranks of its instance are registered, and takes requests after its first successful probe.
+/// - An engine comes when all ranks of its instance are registered. It takes requests after its first successful probe.
 /// - An engine that registers as draining gets no new requests. It is removed when it has left the registry.
 /// - An engine that is missing without that, because its lease expired or the registry lost it, keeps its place while
 ///   its probes succeed, and is removed after some patience: a registry that restarts knows its ranks again soon.
@@ -42,7 +42,7 @@ public final class RegistryFollower {
   private final Predicate<InstanceView> wanted;
   private final Scheduler timer;
   private final Disposable.Swap following = Disposables.swap();
-  @GuardedBy("this") private final Map<String, Followed> followed = new LinkedHashMap<>();
+  @GuardedBy("this") private final Map<String, Entry> followed = new LinkedHashMap<>();
   @GuardedBy("this") private final Set<String> refused = new HashSet<>();
   private volatile boolean isLost;
 
@@ -64,14 +64,14 @@ public final class RegistryFollower {
     }
   }
 
-  private static final class Followed {
+  private static final class Entry {
     private static final long PRESENT = Long.MIN_VALUE;
     Named named;
     @Nullable Instance instance;
     boolean isDrained;
     long missingSince = PRESENT;
 
-    Followed(Named named) {
+    Entry(Named named) {
       this.named = named;
     }
   }
@@ -116,9 +116,9 @@ public final class RegistryFollower {
     Map<String, Named> now = named(views);
     synchronized (this) {
       now.forEach(this::present);
-      Iterator<Map.Entry<String, Followed>> all = followed.entrySet().iterator();
+      Iterator<Map.Entry<String, Entry>> all = followed.entrySet().iterator();
       while (all.hasNext()) {
-        Map.Entry<String, Followed> one = all.next();
+        Map.Entry<String, Entry> one = all.next();
         if (!now.containsKey(one.getKey()) && missing(one.getKey(), one.getValue())) {
           all.remove();
         }
@@ -163,7 +163,7 @@ public final class RegistryFollower {
   }
 
   @GuardedBy("this") private void present(String name, Named named) {
-    Followed one = followed.get(name);
+    Entry one = followed.get(name);
     if (one != null && !one.named.isAt(named)) {
       remove(name, one);
       followed.remove(name);
@@ -171,14 +171,14 @@ public final class RegistryFollower {
     }
     boolean isNew = one == null || (named.generation() != one.named.generation() && !isThere(one));
     if (one == null) {
-      one = new Followed(named);
+      one = new Entry(named);
     }
     if (isNew && !add(name, one, named)) {
       return;
     }
     followed.put(name, one);
-    if (one.missingSince != Followed.PRESENT) {
-      one.missingSince = Followed.PRESENT;
+    if (one.missingSince != Entry.PRESENT) {
+      one.missingSince = Entry.PRESENT;
       LOG.info("instance {} is in the registry again", name);
     }
     one.named = named;
@@ -188,7 +188,7 @@ public final class RegistryFollower {
     }
   }
 
-  @GuardedBy("this") private boolean add(String name, Followed one, Named named) {
+  @GuardedBy("this") private boolean add(String name, Entry one, Named named) {
     try {
       requireNew(named.address());
       one.instance = instances.add(name, named.role(), named.address());
@@ -210,15 +210,15 @@ public final class RegistryFollower {
   }
 
   /// Whether it was not removed by hand.
-  private boolean isThere(Followed one) {
+  private boolean isThere(Entry one) {
     Instance instance = one.instance;
     return instance != null && !instance.state().equals("removed");
   }
 
   /// @return whether it was removed
-  @GuardedBy("this") private boolean missing(String name, Followed one) {
+  @GuardedBy("this") private boolean missing(String name, Entry one) {
     long now = timer.now(TimeUnit.NANOSECONDS);
-    if (one.missingSince == Followed.PRESENT) {
+    if (one.missingSince == Entry.PRESENT) {
       one.missingSince = now;
       LOG.info("instance {} is missing in the registry", name);
     }
@@ -229,7 +229,7 @@ public final class RegistryFollower {
     return true;
   }
 
-  private void remove(String name, Followed one) {
+  private void remove(String name, Entry one) {
     if (isThere(one)) {
       instances.remove(name).subscribe(nothing -> {},
           failure -> LOG.info("instance {} was removed by hand: {}", name, failure.getMessage()));

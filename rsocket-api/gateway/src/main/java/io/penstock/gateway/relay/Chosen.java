@@ -11,8 +11,8 @@ public interface Chosen extends AutoCloseable {
   /// The instance that answers.
   Instance decode();
 
-  /// Which peer has the prefix, as `NAME;blocks=N;url=URL`, and `;kv=HOST:PORT` if its settings say where it hands blocks
-  /// over; null if none is known that has more of it than the instance that computes.
+  /// Which peer has the prefix, as `NAME;blocks=N;url=URL`, and `;kv=HOST:PORT` if its settings say where it hands
+  /// blocks over; null if none is known that has more of it than the instance that computes.
   @Nullable String source();
 
   /// The first event came: the prompt is computed, and its keys and values have left the prefill.

@@ -16,6 +16,8 @@ import io.penstock.wire.client.Lane;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
 import java.net.SocketAddress;
 import java.security.SecureRandom;
@@ -34,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.netty.resources.LoopResources;
 import reactor.util.retry.Retry;
 
 /// A registry of ranks in another process, over connections that are opened again when they are lost. Its ranks belong
@@ -66,6 +69,15 @@ public final class RegistryClient {
       Scheduler timers, RandomGenerator random) {
     return new RegistryClient(lane(transport, "the registry", options, connections, timers, random),
         RankSecret.random(new SecureRandom()), timers, random);
+  }
+
+  /// A client over TCP, with a secret of its own.
+  ///
+  /// @param tcp where the node is that keeps the registry
+  /// @param loops stay the caller's to dispose
+  public static RegistryClient of(TcpClientOptions tcp, LoopResources loops, KvClientOptions options, Scheduler timers,
+      RandomGenerator random) {
+    return of(TcpTransport.client(tcp, loops), options, KvPeerOptions.defaults(), timers, random);
   }
 
   /// A client over the connections of this one whose ranks belong to another secret.
