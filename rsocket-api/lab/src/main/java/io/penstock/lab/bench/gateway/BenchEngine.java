@@ -90,7 +90,7 @@ final class BenchEngine implements AutoCloseable {
       ByteBuf bytes = memory.buffer(template.length).writeBytes(template);
       long now = System.nanoTime();
       for (int digit = 0; digit < TIME_DIGITS; digit++) {
-        bytes.setByte(time + digit, HEX[(int) (now >>> 4 * (TIME_DIGITS - 1 - digit)) & 15]);
+        bytes.setByte(time + digit, HEX[(int) (now >>> (4 * (TIME_DIGITS - 1 - digit))) & 15]);
       }
       return bytes;
     }
