@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpMethod;
 import io.penstock.node.text.Json;
+import io.penstock.operator.InTurn;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -90,7 +91,7 @@ final class BenchEngine implements AutoCloseable {
       ByteBuf bytes = memory.buffer(template.length).writeBytes(template);
       long now = System.nanoTime();
       for (int digit = 0; digit < TIME_DIGITS; digit++) {
-        bytes.setByte(time + digit, HEX[(int) (now >>> 4 * (TIME_DIGITS - 1 - digit)) & 15]);
+        bytes.setByte(time + digit, HEX[(int) (now >>> (4 * (TIME_DIGITS - 1 - digit))) & 15]);
       }
       return bytes;
     }
@@ -128,8 +129,9 @@ final class BenchEngine implements AutoCloseable {
     Flux<Integer> turns = Flux.range(0, tokens);
     long each = pace.toNanos();
     Flux<ByteBuf> written = (each == 0 ? turns : paced(turns, each)).map(turn -> script.token(memory, ids));
-    Flux<ByteBuf> all = Flux.concat(fixed(ids ? script.firstWithIds : script.first), written,
-        fixed(ids ? script.lastWithIds : script.last), counted ? fixed(script.usage) : Flux.empty(), fixed(DONE));
+    Flux<ByteBuf> end = InTurn.of(counted ? fixed(script.usage) : Flux.<ByteBuf>empty(), fixed(DONE));
+    Flux<ByteBuf> all = InTurn.of(InTurn.of(fixed(ids ? script.firstWithIds : script.first), written),
+        InTurn.of(fixed(ids ? script.lastWithIds : script.last), end));
     return Mono.defer(() -> {
       most.accumulateAndGet(running.incrementAndGet(), Math::max);
       return response.header("Content-Type", "text/event-stream")
