@@ -69,7 +69,7 @@ final class RecordedInputs implements TierInputs {
       case TierEvent.LevelDown down ->
         fact(Kind.LEVEL_DOWN, event, null, down.level().name() + ": " + down.reason());
       case TierEvent.LevelUp up -> fact(Kind.LEVEL_UP, event, null, up.level().name());
-      case TierEvent.Skipped _,TierEvent.SnapshotStarted _,TierEvent.Present _,TierEvent.SnapshotEnded _ ->
+      case TierEvent.Skipped _,TierEvent.SnapshotStarted _,TierEvent.Present _,TierEvent.SnapshotEnded _,TierEvent.SessionEnded _ ->
         throw new IllegalStateException("a decision must make an event of its own (was " + event + ")");
     });
   }

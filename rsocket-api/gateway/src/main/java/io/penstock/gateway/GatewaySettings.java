@@ -9,6 +9,7 @@ import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.setting.Topic;
 import io.penstock.node.text.Durations;
+import io.penstock.wire.transport.Endpoint;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,6 +43,18 @@ final class GatewaySettings {
           ? Optional.empty()
           : Optional.of(URI.create(text)), url -> url.map(URI::toString).orElse("auto")),
       "auto", "The gateway's /v1/metaserver as engines of the layerwise dialect reach it.");
+
+  static final Setting<Optional<Endpoint>> POOL = new Setting<>("pool",
+      new SettingType<>("ADDRESS", "HOST:PORT, unix:PATH, or none", text -> text.equals(NONE)
+          ? Optional.empty()
+          : Optional.of(Endpoint.parse(text)), pool -> pool.map(Endpoint::toString).orElse(NONE)),
+      NONE, "The node where engines keep blocks. It is told when a session pauses or ends (POST /v1/sessions/NAME).");
+  static final Setting<String> POOL_USER = new Setting<>("pool.user", SettingType.text(), NONE,
+      "User of the gateway at the pool, with the role writer; none for one with a token.");
+  static final Setting<Optional<Path>> POOL_PASSWORD = new Setting<>("pool.password.file", SettingType.pathOrOff(),
+      "off", "File whose first line is the password of pool.user, or a token.");
+  static final Setting<Optional<Path>> POOL_TRUST = new Setting<>("pool.tls.trust", SettingType.pathOrOff(), "off",
+      "Connect to the pool with TLS, and trust the authorities in this PEM file.");
 
   static final Setting<Policy> POLICY = new Setting<>("policy", SettingType.oneOf(Policy.class), "prefix",
       "How instances are chosen: in turn, by chance, by load, or by the tokens that are left to compute.");
@@ -118,6 +131,7 @@ final class GatewaySettings {
 
   static final List<Topic> TOPICS = List.of(
       Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER),
+      Topic.of("Pool", POOL, POOL_USER, POOL_PASSWORD, POOL_TRUST),
       Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, TOKENIZE, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
       Topic.of("Life of a request", ATTEMPTS, RESUMES, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Health of engines", HEALTH_INTERVAL, HEALTH_TIMEOUT, HEALTH_DOWN, HEALTH_UP),

@@ -82,6 +82,13 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     return layer;
   }
 
+  /// The tiers whose spaces have no salt, and in which the caller may use the route of `call`: those that a request
+  /// reaches without naming them.
+  public List<BlockTier> unsalted(Call call) {
+    return spaces.tiers().stream()
+        .filter(tier -> tier.info().space().tenantSalt().isEmpty() && !lacks(call.route(), tier)).toList();
+  }
+
   /// Most bytes of a slice of blocks of `layout`, as a request wants it.
   public int sliceBytes(int asked, BlockLayout layout) {
     int bytes = within("maxSliceBytes", asked, 4096, limits.maxSliceBytes());
