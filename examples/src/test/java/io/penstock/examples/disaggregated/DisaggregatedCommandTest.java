@@ -82,6 +82,26 @@ final class DisaggregatedCommandTest {
     assertThat(Files.readString(image)).startsWith("<svg");
   }
 
+  /// Decode → prefill: another prefill than the first gets the blocks of the answer from the decode, across unlike
+  /// parallelism, block sizes and axis orders.
+  @ParameterizedTest
+  @CsvSource({"pull,0", "push,2"})
+  void nextTurn_pullsWhatTheDecodeComputed(String mode, int drafts) throws IOException {
+    assertThat(run("--in-process --turns 3 --requests 1 --prefill 2 --tokens 30 --prompt abcdefghijklmnopqrstuvwxyz"
+        + " --json --prefill-tp 4 --prefill-pcp 2 --decode-tp 2 --decode-pp 2 --block-size 8 --decode-block-size 4"
+        + " --decode-layout hnd --mode " + mode + " --draft-tokens " + drafts)).as(capture.err()).isZero();
+
+    JsonNode turns = Json.MAPPER.readTree(capture.out()).get("requests");
+    assertThat(turns).hasSize(3).allSatisfy(turn -> assertThat(turn.get("bitsEqual").asBoolean()).isTrue());
+    assertThat(turns.get(0).at("/prefix/pulledTokens").asInt()).isZero();
+    assertThat(turns.get(1).at("/prefix/cachedTokens").asInt()).as("a prefill that is new to it").isZero();
+    assertThat(turns.get(1).at("/prefix/pulledTokens").asInt()).as("prompt and answer").isBetween(48, 56);
+    assertThat(turns.get(2).at("/prefix/cachedTokens").asInt()).as("the first prefill has the first prompt")
+        .isEqualTo(24);
+    assertThat(turns.get(2).at("/prefix/pulledTokens").asInt()).as("both answers").isBetween(64, 72);
+    assertThat(turns.get(2).get("cachedTokens").asInt()).as("the decode has all but the question").isBetween(88, 96);
+  }
+
   @Tag("proof")
   @Test
   void processesAtRandom_giveTheBitsOfOneRank() {
@@ -102,7 +122,7 @@ final class DisaggregatedCommandTest {
         "--decode-layout " + RandomDeployment.pick(random, "nhd", "hnd"),
         "--tier " + RandomDeployment.pick(random, "hbm", "dram", "ssd"),
         "--mode " + RandomDeployment.pick(random, "push", "pull"), "--draft-tokens " + random.nextInt(4),
-        "--chunk " + random.nextInt(5, 100));
+        "--chunk " + random.nextInt(5, 100), "--turns " + random.nextInt(1, 4));
   }
 
   @Test
@@ -195,6 +215,7 @@ final class DisaggregatedCommandTest {
           --block-size 6             | --block-size must be a multiple of 4 (was 6)
           --decode-block-size 7      | --decode-block-size must be a multiple of 4 (was 7)
           --requests 1001            | --requests must be <= 1000 (was 1001)
+          --requests 11 --turns 100  | --requests × --turns must be <= 1000 (was 11 × 100)
           --requests 0               | --requests must be > 0 (was 0)
           --prefill 17               | --prefill must be <= 16 (was 17)
           --decode 17                | --decode must be <= 16 (was 17)
