@@ -324,7 +324,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
     int last = Math.addExact(longest, Math.multiplyExact(turns - 1, tokens + DisaggregatedRun.more().length));
     return new Setup(prefill, decode, mode == Mode.PUSH, new Setup.Tokens(last, tokens, draftTokens),
-        new Pace(chunkTokens, layerRepeats), Math.multiplyExact(requests, turns), LifecycleOptions.defaults(), DEADLINE);
+        new Pace(chunkTokens, layerRepeats), Math.multiplyExact(requests, turns), LifecycleOptions.defaults(),
+        DEADLINE);
   }
 
   private int serve(Role role, Setup setup) throws IOException {

@@ -105,7 +105,8 @@ final class Router implements AutoCloseable {
     return new RequestReport(request, prefill, decode, ByteTokenizer.decode(one.tokens()),
         ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(one), parts.firstDifference(one),
         outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.cachedTokens(),
-        outcome.tokenBytes(), outcome.movedBytes(), served.prefill().prefix(), times(served.prefill().times(), served.decode().times()));
+        outcome.tokenBytes(), outcome.movedBytes(), served.prefill().prefix(),
+        times(served.prefill().times(), served.decode().times()));
   }
 
   private Generated monolithic(String request, int[] prompt) {

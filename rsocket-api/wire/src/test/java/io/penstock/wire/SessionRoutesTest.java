@@ -193,9 +193,10 @@ final class SessionRoutesTest {
   @EnumSource
   void clientWithoutASpace_endsASession_inEachSpaceWithoutASalt(Link link) {
     CacheSpace open = new CacheSpace("sessions", SPACE.layout(), 1, "");
-    try (WireNode salted = node(link, EvictionPolicy.SESSIONS); WireNode node = new WireNode(link, open, 64,
-        StackOptions.defaults("dram").withPolicy(EvictionPolicy.SESSIONS), WireNode.options(WINDOW),
-        8 * WireNode.SLICE_BYTES, Schedulers.newSingle("timers", true))) {
+    try (WireNode salted = node(link, EvictionPolicy.SESSIONS);
+        WireNode node = new WireNode(link, open, 64,
+            StackOptions.defaults("dram").withPolicy(EvictionPolicy.SESSIONS), WireNode.options(WINDOW),
+            8 * WireNode.SLICE_BYTES, Schedulers.newSingle("timers", true))) {
       for (WireNode each : List.of(salted, node)) {
         KvClient client = each.client(WINDOW);
         value(client.match(each.keys(0, 1), AGENT, Duration.ZERO));

@@ -102,8 +102,10 @@ public final class DecodeNode implements Peer {
     try {
       int cachedTokens = tiers.load(sequence, ask.tokens());
       LayerClock clock = new LayerClock(micros);
-      DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(), prefills.of(ask.prefill(), setup.decode().shards().getFirst().space(), aux.space(),
-              source -> new TimedSource(source, clock)), ask.request(),
+      DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(),
+          prefills.of(ask.prefill(), setup.decode().shards().getFirst().space(), aux.space(),
+              source -> new TimedSource(source, clock)),
+          ask.request(),
           ask.tokens(), cachedTokens);
       return new Open(sequence, side, clock, cachedTokens, setup.push() ? receive(side) : null);
     } catch (RuntimeException e) {

@@ -45,7 +45,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "export",
     description = {"Writes the blocks of a session into a folder: blocks.safetensors, and session.json, which names"
-        + " and verifies them. penstock import puts them into another node.", "",
+        + " and verifies them. penstock import puts them into another node.",
+      "",
       "The node lists the blocks that the session was the last to use, and those that other sessions have used since, as"
           + " far as it remembers them (--policy sessions). With --tokens and its like the blocks are those of a prompt,"
           + " and with --tokens the manifest has token ids and parents, too.",

@@ -35,7 +35,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "import",
     description = {"Puts the blocks that penstock export wrote into a node, as blocks of their session, which is paused"
-        + " then.", "",
+        + " then.",
+      "",
       "All bytes are compared with the manifest before the first block is put, and again as they are sent. A file that"
           + " is damaged, or not of its form, is refused with 65, and a node that keeps blocks of another model, layout"
           + " or fingerprint refuses them with 2; both name what differs. Then nothing is stored.",

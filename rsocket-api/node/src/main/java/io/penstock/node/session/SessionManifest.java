@@ -136,7 +136,8 @@ public record SessionManifest(String format, int version, String session, Space 
       return STRICT.readValue(file.toFile(), SessionManifest.class);
     } catch (JacksonException e) {
       Throwable cause = e.getCause();
-      throw new DataException(file + ": " + (cause instanceof IllegalArgumentException ? cause.getMessage()
+      throw new DataException(file + ": " + (cause instanceof IllegalArgumentException
+          ? cause.getMessage()
           : e.getOriginalMessage()), e);
     }
   }

@@ -216,7 +216,8 @@ final class ExportImportTest {
     Files.write(tensors, bytes);
     for (String[] change : new String[][] {{"\"version\":1", "\"version\":2", "version must be 1 (was 2)"},
       {"\"layers\":2", "\"layers\":0", "space: "}, {"\"layers\":2", "\"layers\":1", "tensor "},
-      {"\"bf16\"", "\"xx\"", "space: "}, {"\"BF16\"", "\"XX\"", "space: "}, {"blocks.safetensors", "../x", "tensors must"},
+      {"\"bf16\"", "\"xx\"", "space: "}, {"\"BF16\"", "\"XX\"", "space: "},
+      {"blocks.safetensors", "../x", "tensors must"},
       {"\"blocks\":[", "\"blocks\":[null,", ""}, {"{\"format\"", "{\"format", ""}}) {
       String changed = manifest.replaceFirst(Pattern.quote(change[0]), change[1]);
       if (!changed.equals(manifest)) {
