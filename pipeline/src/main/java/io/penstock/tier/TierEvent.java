@@ -84,8 +84,8 @@ public sealed interface TierEvent {
   /// The level gives blocks again.
   record LevelUp(long sequence, Level level) implements TierEvent {}
 
-  /// A client ended a session. That changes no block, so the event takes no number: it has that of the change before it.
-  /// A reader that begins at that number may get it twice, and one that falls far behind may miss it.
+  /// A client ended a session. That changes no block, so the event takes no number: it has that of the change before
+  /// it. A reader that begins at that number may get it twice, and one that falls far behind may miss it.
   record SessionEnded(long sequence, SessionId session) implements TierEvent {
     public SessionEnded {
       requireNonNull(session, "session");

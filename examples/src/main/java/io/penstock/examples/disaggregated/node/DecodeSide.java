@@ -36,8 +36,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Moves the cache of one request to a decode: the planner assigns prefill ranks to decode ranks, and the requests of
-/// each decode rank make sure that it comes, once, or fails by the deadline. The cache of an answer goes back in the same
-/// way, from a decode to the prefill of the next turn, which is the receiving side then.
+/// each decode rank make sure that it comes, once, or fails by the deadline. The cache of an answer goes back in the
+/// same way, from a decode to the prefill of the next turn, which is the receiving side then.
 final class DecodeSide {
   private static final int RETRIES = 2;
 

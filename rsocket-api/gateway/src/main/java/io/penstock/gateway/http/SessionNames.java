@@ -24,8 +24,8 @@ final class SessionNames {
 
   private SessionNames() {}
 
-  /// The name of a session in the pool: behind its tenant, so that no tenant reaches the sessions of another. A name that
-  /// is too long, or has characters that no header has, is a digest.
+  /// The name of a session in the pool: behind its tenant, so that no tenant reaches the sessions of another. A name
+  /// that is too long, or has characters that no header has, is a digest.
   ///
   /// @param tenant null if there are no tenants
   static String inPool(@Nullable String tenant, String given) {

@@ -47,9 +47,9 @@ import picocli.CommandLine.Parameters;
     description = {"Writes the blocks of a session into a folder: blocks.safetensors, and session.json, which names"
         + " and verifies them. penstock import puts them into another node.",
       "",
-      "The node lists the blocks that the session was the last to use, and those that other sessions have used since, as"
-          + " far as it remembers them (--policy sessions). With --tokens and its like the blocks are those of a prompt,"
-          + " and with --tokens the manifest has token ids and parents, too.",
+      "The node lists the blocks that the session was the last to use, and those that other sessions have used since,"
+          + " as far as it remembers them (--policy sessions). With --tokens and its like the blocks are those of a"
+          + " prompt, and with --tokens the manifest has token ids and parents, too.",
       "The node says which space knows the session. The options of a space choose another one, such as one with a"
           + " salt.",
       "Ends with 1 if the node knows no such session, or if blocks left it before they were read; the others are in the"

@@ -30,8 +30,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Reads a folder that a [SessionWriter] wrote, or another party, who may be hostile: a [DataException] names what is
-/// wrong. The header of the tensors must be the one that follows from the manifest. Bytes are compared with the digest of
-/// their block each time they are read.
+/// wrong. The header of the tensors must be the one that follows from the manifest. Bytes are compared with the digest
+/// of their block each time they are read.
 public final class SessionReader implements BlockInput {
   private static final JsonMapper STRICT = JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
       .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();

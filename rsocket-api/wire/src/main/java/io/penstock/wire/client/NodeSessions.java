@@ -16,8 +16,8 @@ import java.util.random.RandomGenerator;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// The sessions of a node, for a client that knows none of its spaces, such as a gateway: each request is for all spaces
-/// without a salt. Over a connection that is opened again when it is lost. Safe from any thread.
+/// The sessions of a node, for a client that knows none of its spaces, such as a gateway: each request is for all
+/// spaces without a salt. A connection that is lost is opened again. Safe from any thread.
 public final class NodeSessions {
   private final Lane<NodeConnection> lane;
 
@@ -38,8 +38,8 @@ public final class NodeSessions {
 
   /// Says in which state a session is from now on.
   ///
-  /// @return cold; in how many spaces the session is known. A node of an earlier release takes the request for its first
-  ///     space. Signals `ConnectionLostException`, `RemotePermanentException` for a user who may not write
+  /// @return cold; in how many spaces the session is known. A node of an earlier release takes the request for its
+  ///     first space. Signals `ConnectionLostException`, `RemotePermanentException` for a user who may not write
   public Mono<Integer> state(SessionUse use, SessionState state) {
     SessionMessages.Named named = requireNonNull(SessionMessages.Named.of(use), "use");
     return lane.with(node -> node.ask(Routes.SESSION,

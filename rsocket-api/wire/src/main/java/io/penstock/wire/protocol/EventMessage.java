@@ -19,7 +19,8 @@ public record EventMessage(long sequence, String type, byte @Nullable [] key, @N
     @Nullable Long count,
     @Nullable List<LevelName> levels, @Nullable List<LevelName> from, byte @Nullable [] session) {
   private static final String TYPES =
-      "stored, moved, evicted, removed, lost, levelDown, levelUp, skipped, snapshot, present, snapshotEnd or sessionEnded";
+      "stored, moved, evicted, removed, lost, levelDown, levelUp, skipped, snapshot, present, snapshotEnd or "
+          + "sessionEnded";
 
   public EventMessage {
     present("event.type", type);

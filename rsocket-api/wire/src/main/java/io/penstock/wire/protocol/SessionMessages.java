@@ -17,8 +17,8 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The messages of the routes `session` and `blocks`, and the session that other requests name; see [Messages] for what holds for
-/// all.
+/// The messages of the routes `session` and `blocks`, and the session that other requests name; see [Messages] for
+/// what holds for all.
 public final class SessionMessages {
   private SessionMessages() {}
 
