@@ -88,7 +88,7 @@ public final class SessionOrder implements EvictionOrder {
     boolean isKept;
     long last;
     int lookup;
-    /// Keys of rows that other sessions have used since, in the order of their departure; null for none.
+    /// Keys of rows that other sessions have used since, in the order in which they left; null for none.
     @Nullable Set<BlockKey> lent;
 
     Session(SessionId id, int number, int serial) {
