@@ -36,9 +36,8 @@ import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
+import io.penstock.wire.NodeSessions;
 import io.penstock.wire.client.KvClientOptions;
-import io.penstock.wire.client.KvPeerOptions;
-import io.penstock.wire.client.NodeSessions;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
 import io.penstock.wire.security.ClientCertificates;
@@ -48,10 +47,8 @@ import io.penstock.wire.security.Reloaded;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.security.UserFile;
-import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
-import io.penstock.wire.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -211,11 +208,9 @@ final class Gateway implements AutoCloseable {
     }
     TcpClientOptions tcp = TcpClientOptions.to(place.address()).withConnectTimeout(CONNECT);
     Optional<Path> trust = config.get(GatewaySettings.POOL_TRUST);
-    return NodeSessions.of(
-        TcpTransport.client(place,
-            trust.isEmpty() ? tcp : tcp.withTls(ClientTls.of(TlsFiles.none().withTrust(trust.get()))), loops,
-            ConnectionListener.noop()),
-        options.build(), KvPeerOptions.defaults(), timer, RandomGenerator.getDefault());
+    return NodeSessions.at(place,
+        trust.isEmpty() ? tcp : tcp.withTls(ClientTls.of(TlsFiles.none().withTrust(trust.get()))), options.build(), loops,
+        timer, RandomGenerator.getDefault());
   }
 
   private @Nullable ServerTls tls() throws IOException {

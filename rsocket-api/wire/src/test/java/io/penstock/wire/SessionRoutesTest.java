@@ -34,7 +34,6 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
-import io.penstock.wire.client.NodeSessions;
 import io.penstock.wire.client.RemoteTier;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.EventMessage;

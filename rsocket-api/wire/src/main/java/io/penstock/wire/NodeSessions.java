@@ -1,4 +1,4 @@
-package io.penstock.wire.client;
+package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
@@ -6,15 +6,23 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.session.SessionId;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.KvPeerOptions;
+import io.penstock.wire.client.Lane;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.Handshake;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SessionMessages;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.netty.resources.LoopResources;
 
 /// The sessions of a node, for a client that knows none of its spaces, such as a gateway: each request is for all
 /// spaces without a salt. A connection that is lost is opened again. Safe from any thread.
@@ -23,6 +31,18 @@ public final class NodeSessions {
 
   private NodeSessions(Lane<NodeConnection> lane) {
     this.lane = requireNonNull(lane, "lane");
+  }
+
+  /// Sessions of the node at `place`.
+  ///
+  /// @param tcp how to connect there
+  /// @param loops stay the caller's
+  /// @param timers for pauses and idle connections; never used for work
+  /// @param random of the jitter
+  public static NodeSessions at(Endpoint place, TcpClientOptions tcp, KvClientOptions options, LoopResources loops,
+      Scheduler timers, RandomGenerator random) {
+    return of(TcpTransport.client(place, tcp, loops, ConnectionListener.noop()), options, KvPeerOptions.defaults(),
+        timers, random);
   }
 
   /// @param transport to the node
