@@ -208,9 +208,10 @@ final class Gateway implements AutoCloseable {
     }
     TcpClientOptions tcp = TcpClientOptions.to(place.address()).withConnectTimeout(CONNECT);
     Optional<Path> trust = config.get(GatewaySettings.POOL_TRUST);
-    return NodeSessions.at(place,
-        trust.isEmpty() ? tcp : tcp.withTls(ClientTls.of(TlsFiles.none().withTrust(trust.get()))), options.build(), loops,
-        timer, RandomGenerator.getDefault());
+    if (trust.isPresent()) {
+      tcp = tcp.withTls(ClientTls.of(TlsFiles.none().withTrust(trust.get())));
+    }
+    return NodeSessions.at(place, tcp, options.build(), loops, timer, RandomGenerator.getDefault());
   }
 
   private @Nullable ServerTls tls() throws IOException {

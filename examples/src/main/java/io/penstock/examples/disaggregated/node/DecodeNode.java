@@ -172,8 +172,8 @@ public final class DecodeNode implements Peer {
         request.received().cancel(true); // gives the memory up when the sources have drained
       }
     });
-    Flux.fromIterable(ranks).concatMap(KvConnector::close)
-        .thenMany(Flux.fromIterable(kept).concatMap(KvConnector::close)).blockLast(PATIENCE);
+    Flux.fromIterable(ranks).concatMap(KvConnector::close).blockLast(PATIENCE);
+    Flux.fromIterable(kept).concatMap(KvConnector::close).blockLast(PATIENCE);
     servers.close();
     prefills.close().then(registry.close()).block(PATIENCE);
     tiers.close();
