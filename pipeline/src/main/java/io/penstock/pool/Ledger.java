@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.check.Checks;
 import io.penstock.pool.evict.EvictionOrder;
 import io.penstock.pool.evict.EvictionOrders;
@@ -125,6 +127,26 @@ public final class Ledger<V> {
   /// The sessions of the policy; null if it knows none.
   public @Nullable SessionOrder sessions() {
     return order instanceof SessionOrder sessions ? sessions : null;
+  }
+
+  /// Keys of a session: first those that other sessions have used since, some of which may be gone.
+  ///
+  /// @param after last key of the page before; null for the first page
+  /// @param most keys of the page; the first one may have as many more as other sessions have used
+  /// @return null if the policy knows no such session, or it does not have the key `after` any more
+  public @Nullable SessionPage sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    SessionOrder known = sessions();
+    int from = after == null ? NONE : rows.find(after);
+    if (known == null || known.state(session) == null
+        || (after != null && (from == NONE || !known.isOf(session, from)))) {
+      return null;
+    }
+    List<BlockKey> keys = new ArrayList<>();
+    if (after == null) {
+      keys.addAll(known.lent(session));
+    }
+    int last = known.rows(session, from, Math.max(1, most - keys.size()), row -> keys.add(rows.key(row)));
+    return new SessionPage(keys, last == NONE ? null : rows.key(last));
   }
 
   /// Asks `gate` about each key that is demoted; without it every level takes every key.

@@ -70,8 +70,13 @@ final class RecordedInputs implements TierInputs {
         fact(Kind.LEVEL_DOWN, event, null, down.level().name() + ": " + down.reason());
       case TierEvent.LevelUp up -> fact(Kind.LEVEL_UP, event, null, up.level().name());
       case TierEvent.Skipped _,TierEvent.SnapshotStarted _,TierEvent.Present _,TierEvent.SnapshotEnded _ ->
-        throw new IllegalStateException("a decision must make an event of its own (was " + event + ")");
+        throw ofAReader(event);
+      case TierEvent.SessionEnded _ -> throw ofAReader(event);
     });
+  }
+
+  private static IllegalStateException ofAReader(TierEvent event) {
+    return new IllegalStateException("a decision must make an event of its own (was " + event + ")");
   }
 
   /// There are more of them than of all others, so each is made in one step.

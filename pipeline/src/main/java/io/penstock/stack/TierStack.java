@@ -8,6 +8,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.check.Checks;
@@ -173,6 +175,16 @@ public final class TierStack implements BlockTier {
     return Mono.fromCallable(() -> parts.decisions.answer(after -> {
       parts.decisions.requireOpen();
       return parts.index.session(session, state);
+    }));
+  }
+
+  @Override
+  public Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    requireNonNull(session, "session");
+    Checks.positive("most", most);
+    return Mono.fromCallable(() -> parts.decisions.look(() -> {
+      parts.decisions.requireOpen();
+      return parts.index.sessionKeys(session, after, most);
     }));
   }
 

@@ -6,6 +6,8 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.check.Checks;
@@ -82,6 +84,16 @@ public interface BlockTier {
   /// @return whether the tier knows the session; false for a tier that knows no sessions, and if there are too many
   default Mono<Boolean> session(SessionUse session, SessionState state) {
     return Mono.just(false);
+  }
+
+  /// Keys of the visible blocks of a session, in pages: of those that it was the last to use, and, as far as the tier
+  /// remembers them, of those that other sessions have used since. Counts as no use.
+  ///
+  /// @param after last key of the page before; null for the first page
+  /// @param most keys of a page; the first page may have some more
+  /// @return empty if the tier does not know the session, or if `after` is not a key of it any more: then begin again
+  default Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    return Mono.empty();
   }
 
   /// Length of the longest prefix of `keys` whose blocks are visible or are being written now: at least as long as

@@ -36,6 +36,8 @@ public final class KnownBlocks {
         complete = false;
       }
       case TierEvent.SnapshotEnded snapshot -> complete = true;
+      case TierEvent.SessionEnded ended -> {
+      }
     }
   }
 

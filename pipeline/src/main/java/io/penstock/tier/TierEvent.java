@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.session.SessionId;
 import java.util.List;
 
 /// A change of a block of a tier, or of a level of the tier. Changes are numbered without holes from 1.
@@ -17,11 +18,13 @@ import java.util.List;
 /// | [Evicted], [Removed], [Lost] | forgets the key |
 /// | [LevelDown], [LevelUp] | ignores that level, or counts it again, for all keys |
 /// | [SnapshotStarted] | forgets everything |
+/// | [SessionEnded] | may forget what it knows of the session |
 /// | [Skipped] | does not know any more, and asks for a snapshot ([BlockTier#follow]) |
 ///
 /// A block is visible while it is on a level that is not down.
 public sealed interface TierEvent {
-  /// Position in the tier's history. The events of a snapshot have the number of the change before them.
+  /// Position in the tier's history. The events of a snapshot, and ends of sessions, have the number of the change
+  /// before them.
   long sequence();
 
   /// A level of a tier, such as `dram`, which is host memory.
@@ -80,6 +83,14 @@ public sealed interface TierEvent {
 
   /// The level gives blocks again.
   record LevelUp(long sequence, Level level) implements TierEvent {}
+
+  /// A client ended a session. That changes no block, so the event takes no number: it has that of the change before
+  /// it. A reader that begins at that number may get it twice, and one that falls far behind may miss it.
+  record SessionEnded(long sequence, SessionId session) implements TierEvent {
+    public SessionEnded {
+      requireNonNull(session, "session");
+    }
+  }
 
   /// The log no longer has the events up to `sequence`: the reader was too slow, or asked for an older past.
   record Skipped(long sequence, long count) implements TierEvent {}

@@ -80,6 +80,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private static final int MOST_PROCESSES = 16;
   /// Maximum number of requests; each rank has memory for all of them.
   private static final int MOST_REQUESTS = 1_000;
+  private static final int MOST_TURNS = 100;
   private static final Duration DEADLINE = Duration.ofMinutes(1);
 
   private final Console console;
@@ -209,6 +210,11 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       description = "Seed of the weights, without --model (default: ${DEFAULT-VALUE}).")
   private long seed;
 
+  @Option(names = "--turns", paramLabel = "N", defaultValue = "1",
+      description = "Turns of each request, which is a conversation then: the prefill of a turn pulls what the decode"
+          + " computed in the turn before (default: ${DEFAULT-VALUE}).")
+  private int turns;
+
   @Option(names = "--in-process", description = "All nodes in this process, still over TCP.")
   private boolean inProcess;
 
@@ -258,6 +264,11 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     most("--prefill", prefills, MOST_PROCESSES);
     most("--decode", decodes, MOST_PROCESSES);
     most("--requests", requests, MOST_REQUESTS);
+    most("--turns", turns, MOST_TURNS);
+    if (requests * turns > MOST_REQUESTS) {
+      throw new IllegalArgumentException(
+          "--requests × --turns must be <= %d (was %d × %d)".formatted(MOST_REQUESTS, requests, turns));
+    }
     Setup setup = setup();
     if (serve != null) {
       return serve(serve, setup);
@@ -311,8 +322,10 @@ public final class DisaggregatedCommand implements Callable<Integer> {
         decodeBlockTokens == null ? blockTokens : decodeBlockTokens, TokenOrder.valueOf(orderThere.name()))
         .deployment(weights);
     int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
-    return new Setup(prefill, decode, mode == Mode.PUSH, new Setup.Tokens(longest, tokens, draftTokens),
-        new Pace(chunkTokens, layerRepeats), requests, LifecycleOptions.defaults(), DEADLINE);
+    int last = Math.addExact(longest, Math.multiplyExact(turns - 1, tokens + DisaggregatedRun.more().length));
+    return new Setup(prefill, decode, mode == Mode.PUSH, new Setup.Tokens(last, tokens, draftTokens),
+        new Pace(chunkTokens, layerRepeats), Math.multiplyExact(requests, turns), LifecycleOptions.defaults(),
+        DEADLINE);
   }
 
   private int serve(Role role, Setup setup) throws IOException {
@@ -354,7 +367,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   }
 
   private DisaggregatedReport report(Setup setup) throws IOException {
-    DisaggregatedRun run = new DisaggregatedRun(setup, prefills, decodes, requests, prompt);
+    DisaggregatedRun run = new DisaggregatedRun(setup, prefills, decodes, requests, turns, prompt);
     try (Progress progress = Progress.of(console, "disaggregated", "requests")) {
       progress.at(0, requests);
       if (!inProcess) {

@@ -8,6 +8,7 @@ import io.penstock.examples.disaggregated.node.Setup;
 import io.penstock.examples.disaggregated.rank.SideReport;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -22,11 +23,18 @@ import java.util.stream.IntStream;
 /// @param prefills number of prefill nodes
 /// @param decodes number of decode nodes
 /// @param requests number of requests
+/// @param turns of each request, which then is a conversation
 /// @param prompt that they begin with
-record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, String prompt) {
+record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, int turns, String prompt) {
   /// The prompt of one request: its number follows, unless it is the first.
   static String prompt(String text, int number) {
     return number == 0 ? text : text + " " + number;
+  }
+
+  /// What is said after each answer.
+  static int[] more() {
+    int[] tokens = ByteTokenizer.encode(" And then?");
+    return Arrays.copyOfRange(tokens, 1, tokens.length);
   }
 
   /// @param nodes closed here
@@ -59,14 +67,14 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
 
   private List<RequestReport> all(Router router, IntConsumer done) throws IOException {
     try (ExecutorService workers = Executors.newFixedThreadPool(prefills)) {
-      List<Future<RequestReport>> reports = IntStream.range(0, requests)
+      List<Future<List<RequestReport>>> reports = IntStream.range(0, requests)
           .mapToObj(number -> workers
-              .submit(() -> router.run(number, ByteTokenizer.encode(prompt(prompt, number)))))
+              .submit(() -> router.run(number, ByteTokenizer.encode(prompt(prompt, number)), turns, more())))
           .toList();
       List<RequestReport> all = new ArrayList<>();
-      for (Future<RequestReport> report : reports) {
-        all.add(report.get());
-        done.accept(all.size());
+      for (int number = 0; number < requests; number++) {
+        all.addAll(reports.get(number).get());
+        done.accept(number + 1);
       }
       return all;
     } catch (InterruptedException e) {

@@ -19,8 +19,11 @@ final class DisaggregatedTable {
         ? report.requests()
         : report.requests().stream().filter(request -> !request.bitsEqual()).limit(MOST_SHOWN).toList();
     for (RequestReport request : shown) {
-      text.append("%n%s: prefill %d, decode %d, %d tokens cached, %s%n".formatted(request.request(),
+      text.append("%n%s: prefill %d, decode %d, %d tokens cached, %s%s%n".formatted(request.request(),
           request.prefill(), request.decode(), request.cachedTokens(),
+          request.pulledTokens() == 0
+              ? ""
+              : "%d of the answer before pulled by the prefill, ".formatted(request.pulledTokens()),
           moved(request.movedBytes(), request.tokenBytes())));
       text.append("  monolithic    %s%n".formatted(Reason.printable(request.monolithic())));
       text.append("  disaggregated %s%n".formatted(Reason.printable(request.disaggregated())));

@@ -1,7 +1,9 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.examples.disaggregated.node.LayerTime;
+import io.penstock.examples.disaggregated.node.Reply;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Result of one request.
 ///
@@ -18,7 +20,13 @@ import java.util.List;
 /// @param cachedTokens of the prompt that the decode had from earlier requests
 /// @param tokenBytes of the tokens that the plan moved
 /// @param movedBytes of cache that went from node to node, in whole blocks
+/// @param prefix what the prefill did not compute
 /// @param times of layers, in microseconds since the request began
 record RequestReport(String request, int prefill, int decode, String monolithic, String disaggregated,
     boolean bitsEqual, int firstDifference, int steps, int guessed, int accepted, int cachedTokens, long tokenBytes,
-    long movedBytes, List<LayerTime> times) {}
+    long movedBytes, Reply.@Nullable Prefix prefix, List<LayerTime> times) {
+  /// Tokens that came from the decode of the turn before.
+  int pulledTokens() {
+    return prefix == null ? 0 : prefix.pulledTokens();
+  }
+}

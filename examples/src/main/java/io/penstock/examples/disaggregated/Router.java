@@ -7,6 +7,7 @@ import io.penstock.examples.disaggregated.model.SpeculativeConfig;
 import io.penstock.examples.disaggregated.node.Ask;
 import io.penstock.examples.disaggregated.node.Ask.Kind;
 import io.penstock.examples.disaggregated.node.Bits;
+import io.penstock.examples.disaggregated.node.EarlierTurn;
 import io.penstock.examples.disaggregated.node.LayerTime;
 import io.penstock.examples.disaggregated.node.LayerTime.What;
 import io.penstock.examples.disaggregated.node.Nodes;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /// Gives each request to a prefill and to a decode node, by turns, and compares the result with that of one rank that
 /// does both.
@@ -50,9 +52,9 @@ final class Router implements AutoCloseable {
     for (int i = 0; i < prompt.length; i++) {
       backwards[i] = prompt[prompt.length - 1 - i];
     }
-    Served served = serve("warm-up 0", 0, 0, backwards);
+    Served served = serve("warm-up 0", 0, 0, backwards, null, false);
     for (int number = 1; number < Math.min(requests, prefills.size() * decodes.size()); number++) {
-      serve("warm-up " + number, number % prefills.size(), number % decodes.size(), backwards);
+      serve("warm-up " + number, number % prefills.size(), number % decodes.size(), backwards, null, false);
     }
     return new DisaggregatedReport.Weights(whole.weightBytes().getFirst(), served.prefill().rankBytes(),
         served.decode().rankBytes());
@@ -61,21 +63,39 @@ final class Router implements AutoCloseable {
   /// Answers of both nodes.
   private record Served(Reply prefill, Reply decode) {}
 
-  private Served serve(String request, int prefill, int decode, int[] prompt) {
+  private Served serve(String request, int prefill, int decode, int[] prompt, @Nullable EarlierTurn earlier,
+      boolean goesOn) {
     List<Integer> tokens = IntStream.of(prompt).boxed().toList();
     String name = Nodes.prefillName(prefill);
     decodes.get(decode).ask(new Ask(Kind.RECEIVE, request, tokens, name));
-    Reply computed = prefills.get(prefill).ask(new Ask(Kind.PREFILL, request, tokens, name));
-    Reply generated = decodes.get(decode).ask(new Ask(Kind.DECODE, request, tokens, name));
+    Reply computed =
+        prefills.get(prefill).ask(new Ask(Kind.PREFILL, request, tokens, name, earlier, false));
+    Reply generated = decodes.get(decode).ask(new Ask(Kind.DECODE, request, tokens, name, null, goesOn));
     return new Served(computed, generated);
   }
 
-  /// Request `number`; waits until it is done.
-  RequestReport run(int number, int[] prompt) {
-    String request = "request " + number;
-    int prefill = number % prefills.size();
+  /// The turns of conversation `number`, each at another prefill if there are several; waits until they are done. The
+  /// prompt of a turn is all that was said before, and `more`.
+  List<RequestReport> run(int number, int[] prompt, int turns, int[] more) {
+    List<RequestReport> reports = new ArrayList<>();
     int decode = number % decodes.size();
-    Served served = serve(request, prefill, decode, prompt);
+    int[] all = prompt;
+    EarlierTurn earlier = null;
+    for (int turn = 0; turn < turns; turn++) {
+      String request = "request " + number + (turn == 0 ? "" : " turn " + (turn + 1));
+      Served served =
+          serve(request, (number + turn) % prefills.size(), decode, all, earlier, turn + 1 < turns);
+      Reply.Outcome outcome = requireNonNull(served.decode().outcome(), "outcome");
+      reports.add(report(request, (number + turn) % prefills.size(), decode, all, served));
+      IntStream said = outcome.tokens().stream().mapToInt(Integer::intValue)
+          .filter(token -> token != ByteTokenizer.END);
+      all = IntStream.concat(IntStream.of(all), IntStream.concat(said, IntStream.of(more))).toArray();
+      earlier = new EarlierTurn(Nodes.decodeName(decode), request, outcome.keptTokens());
+    }
+    return reports;
+  }
+
+  private RequestReport report(String request, int prefill, int decode, int[] prompt, Served served) {
     Reply.Outcome outcome = requireNonNull(served.decode().outcome(), "outcome");
     Generated parts = new Generated();
     for (int i = 0; i < outcome.tokens().size(); i++) {
@@ -85,7 +105,8 @@ final class Router implements AutoCloseable {
     return new RequestReport(request, prefill, decode, ByteTokenizer.decode(one.tokens()),
         ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(one), parts.firstDifference(one),
         outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.cachedTokens(),
-        outcome.tokenBytes(), outcome.movedBytes(), times(served.prefill().times(), served.decode().times()));
+        outcome.tokenBytes(), outcome.movedBytes(), served.prefill().prefix(),
+        times(served.prefill().times(), served.decode().times()));
   }
 
   private Generated monolithic(String request, int[] prompt) {

@@ -66,6 +66,11 @@ final class ServedOptions {
       description = "Least time of a generated token: a larger model takes longer (default: ${DEFAULT-VALUE}).")
   private int tokenMillis;
 
+  @Option(names = "--pending-wait", paramLabel = "MILLIS", defaultValue = "250",
+      description = "Longest wait for blocks of a prompt that another engine is just storing in the node (default:"
+          + " ${DEFAULT-VALUE}).")
+  private int pendingMillis = 250;
+
   @Option(names = "--no-reuse", description = "Compute every prompt, even if its blocks are there.")
   private boolean noReuse;
 
@@ -81,7 +86,8 @@ final class ServedOptions {
       throw new IllegalArgumentException("--listen must be HOST:PORT (was " + listen + ")");
     }
     TransformerOptions options = TransformerOptions.of(role, node).withHost(host).withSlots(slots)
-        .withCacheBlocks(cacheBlocks).withReuse(!noReuse).withTokenTime(Duration.ofMillis(tokenMillis));
+        .withCacheBlocks(cacheBlocks).withReuse(!noReuse).withTokenTime(Duration.ofMillis(tokenMillis))
+        .withPendingWait(Duration.ofMillis(pendingMillis));
     EngineServerOptions http =
         EngineServerOptions.of(host, Integer.parseInt(listen.substring(colon + 1))).withQueue(queue);
     TransformerServer server = TransformerServer.start(new ToyTransformer(seed, maxTokens), options, http)

@@ -188,7 +188,7 @@ public final class EngineServer {
             json.writeValueAsBytes(json.createObjectNode().put("prompt", prompt.append(text.end()).toString())));
       }
       default -> generate(reader.read(path.contains("chat") ? AnswerForm.CHAT : AnswerForm.COMPLETION, id(request),
-          body), response);
+          SessionHeaders.of(request.requestHeaders()), body), response);
     };
   }
 

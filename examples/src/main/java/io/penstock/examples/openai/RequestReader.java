@@ -1,10 +1,12 @@
 package io.penstock.examples.openai;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.penstock.block.session.SessionUse;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,7 +25,8 @@ final class RequestReader {
   }
 
   /// @param id of the request, without the prefix of its form
-  GenerationRequest read(AnswerForm form, String id, byte[] body) {
+  /// @param session of the request; null for none
+  GenerationRequest read(AnswerForm form, String id, @Nullable SessionUse session, byte[] body) {
     JsonNode root = tree(body);
     requireModel(root);
     for (String field : List.of("n", "best_of")) {
@@ -40,7 +43,7 @@ final class RequestReader {
     int[] prompt = form == AnswerForm.CHAT ? engine.encode(messages(root)) : prompt(root);
     JsonNode transfer = root.path("kv_transfer_params");
     EngineRequest request = new EngineRequest(form.idPrefix() + id, prompt, maxTokens(form, root, prompt),
-        stopTokens(root), bool(root, "ignore_eos"), transfer.isObject() ? transfer : null);
+        stopTokens(root), bool(root, "ignore_eos"), transfer.isObject() ? transfer : null, session);
     return new GenerationRequest(form, request, stops(root), bool(root, "stream"),
         bool(root.path("stream_options"), "include_usage"), bool(root, "return_token_ids"));
   }

@@ -82,6 +82,25 @@ final class DisaggregatedCommandTest {
     assertThat(Files.readString(image)).startsWith("<svg");
   }
 
+  /// Decode → prefill: another prefill than the first gets the blocks of the answer from the decode, across unlike
+  /// parallelism, block sizes and axis orders.
+  @Test
+  void nextTurn_pullsWhatTheDecodeComputed() throws IOException {
+    assertThat(run("--in-process --turns 3 --requests 1 --prefill 2 --tokens 12 --prompt abcdefghijklmnopqrstuvwxyz"
+        + " --json --prefill-tp 4 --prefill-pcp 2 --decode-tp 2 --decode-pp 2 --block-size 8 --decode-block-size 4"
+        + " --decode-layout hnd --mode push --draft-tokens 2")).as(capture.err()).isZero();
+
+    JsonNode turns = Json.MAPPER.readTree(capture.out()).get("requests");
+    assertThat(turns).hasSize(3).allSatisfy(turn -> assertThat(turn.get("bitsEqual").asBoolean()).isTrue());
+    assertThat(turns.get(0).at("/prefix/pulledTokens").asInt()).isZero();
+    assertThat(turns.get(1).at("/prefix/cachedTokens").asInt()).as("a prefill that is new to it").isZero();
+    assertThat(turns.get(1).at("/prefix/pulledTokens").asInt()).as("prompt and answer").isBetween(32, 36);
+    assertThat(turns.get(2).at("/prefix/cachedTokens").asInt()).as("the first prefill has the first prompt")
+        .isEqualTo(24);
+    assertThat(turns.get(2).at("/prefix/pulledTokens").asInt()).as("both answers").isBetween(28, 36);
+    assertThat(turns.get(2).get("cachedTokens").asInt()).as("the decode has all but the question").isBetween(52, 60);
+  }
+
   @Tag("proof")
   @Test
   void processesAtRandom_giveTheBitsOfOneRank() {
@@ -102,7 +121,7 @@ final class DisaggregatedCommandTest {
         "--decode-layout " + RandomDeployment.pick(random, "nhd", "hnd"),
         "--tier " + RandomDeployment.pick(random, "hbm", "dram", "ssd"),
         "--mode " + RandomDeployment.pick(random, "push", "pull"), "--draft-tokens " + random.nextInt(4),
-        "--chunk " + random.nextInt(5, 100));
+        "--chunk " + random.nextInt(5, 100), "--turns " + random.nextInt(1, 4));
   }
 
   @Test
@@ -195,6 +214,7 @@ final class DisaggregatedCommandTest {
           --block-size 6             | --block-size must be a multiple of 4 (was 6)
           --decode-block-size 7      | --decode-block-size must be a multiple of 4 (was 7)
           --requests 1001            | --requests must be <= 1000 (was 1001)
+          --requests 11 --turns 100  | --requests × --turns must be <= 1000 (was 11 × 100)
           --requests 0               | --requests must be > 0 (was 0)
           --prefill 17               | --prefill must be <= 16 (was 17)
           --decode 17                | --decode must be <= 16 (was 17)

@@ -18,7 +18,7 @@ final class DisaggregatedTableTest {
   /// @param bad number of the request whose logits differ; -1 for none
   private static String table(int requests, int bad) {
     List<RequestReport> all = IntStream.range(0, requests).mapToObj(i -> new RequestReport("r" + i, 0, 0, "a", "a",
-        i != bad, i == bad ? 3 : -1, 1, 0, 0, 2, 960, 1024,
+        i != bad, i == bad ? 3 : -1, 1, 0, 0, 2, 960, 1024, null,
         List.of(new LayerTime(What.COMPUTE, 0, 0, 1_000L * (i + 1)))))
         .toList();
     return DisaggregatedTable.of(new DisaggregatedReport("push", SIDE, SIDE, 1, 0,

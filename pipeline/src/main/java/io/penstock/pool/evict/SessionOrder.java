@@ -11,8 +11,11 @@ import io.penstock.block.session.SessionUse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -34,12 +37,18 @@ import org.jspecify.annotations.Nullable;
 /// forgotten session for that other one if it is kept, else for the rows of no session. So the end of a session never
 /// takes a prefix from others.
 ///
-/// An operation costs O(log n) on average. A row costs 53 bytes. Not thread-safe.
+/// A session also remembers the keys of rows that other sessions have used since, so that all its blocks can be listed.
+///
+/// An operation costs O(log n) on average. A row costs 53 bytes, and a remembered key about 100. Not thread-safe.
 public final class SessionOrder implements EvictionOrder {
   /// Lookups of a session after which a row that none of them used is a dead branch.
   private static final int DEAD_LOOKUPS = 4;
   /// Maximum number of kept sessions that one search for a victim looks at.
   private static final int MOST_TRIED = 64;
+  /// Maximum number of keys that a session remembers of rows that other sessions have used since.
+  private static final int MOST_LENT = 1 << 12;
+  /// Maximum number of such keys of all sessions.
+  private static final int MOST_LENT_IN_ALL = 1 << 18;
   /// Mark of a row that requests without a session used, or a session that is not known any more.
   private static final int ANY = -1;
 
@@ -65,6 +74,7 @@ public final class SessionOrder implements EvictionOrder {
   private int lastSerial;
   private long keptRows;
   private long refused;
+  private int lentKeys;
   private @Nullable Session current;
 
   /// A session that the order knows.
@@ -78,6 +88,8 @@ public final class SessionOrder implements EvictionOrder {
     boolean isKept;
     long last;
     int lookup;
+    /// Keys of rows that other sessions have used since, in the order in which they left; null for none.
+    @Nullable Set<BlockKey> lent;
 
     Session(SessionId id, int number, int serial) {
       this.id = id;
@@ -159,6 +171,57 @@ public final class SessionOrder implements EvictionOrder {
   public @Nullable SessionState state(SessionId id) {
     Session session = sessions.get(id);
     return session == null ? null : session.state;
+  }
+
+  /// Keys of rows that `id` used, and that other sessions have used since. Some of the keys may be gone.
+  public List<BlockKey> lent(SessionId id) {
+    Session session = sessions.get(id);
+    return session == null || session.lent == null ? List.of() : List.copyOf(session.lent);
+  }
+
+  /// Reads the rows of `id` in the order of their use.
+  ///
+  /// @param after row of the session after which to begin; [KeyTable#NONE] for the first
+  /// @param most rows to read
+  /// @return the last row read; [KeyTable#NONE] if there are no others after those read
+  public int rows(SessionId id, int after, int most, IntConsumer reader) {
+    Session session = sessions.get(id);
+    if (session == null || rows.size(session.number) == 0) {
+      return KeyTable.NONE;
+    }
+    int first = rows.first(session.number);
+    int row = after == KeyTable.NONE ? first : rows.after(after);
+    if (after != KeyTable.NONE && row == first) {
+      return KeyTable.NONE;
+    }
+    for (int read = 1; true; read++) {
+      reader.accept(row);
+      int next = rows.after(row);
+      if (next == first || read >= most) {
+        return next == first ? KeyTable.NONE : row;
+      }
+      row = next;
+    }
+  }
+
+  /// Whether `row` is of `id`.
+  public boolean isOf(SessionId id, int row) {
+    Session session = sessions.get(id);
+    return session != null && rows.owner(row) == session.number;
+  }
+
+  private void lend(Session session, BlockKey key) {
+    Set<BlockKey> lent = session.lent == null ? new LinkedHashSet<>() : session.lent;
+    session.lent = lent;
+    if (lent.size() < MOST_LENT && lentKeys < MOST_LENT_IN_ALL && lent.add(key)) {
+      lentKeys++;
+    }
+  }
+
+  private void takeBack(Session session, BlockKey key) {
+    if (session.lent != null && session.lent.remove(key)) {
+      lentKeys--;
+    }
   }
 
   /// Number of sessions that are known.
@@ -271,6 +334,7 @@ public final class SessionOrder implements EvictionOrder {
   private void forgetIfEmpty(Session session) {
     if (rows.size(session.number) == 0 && !session.isKept && session != current) {
       leaveHeaps(session);
+      lentKeys -= session.lent == null ? 0 : session.lent.size();
       sessions.remove(session.id);
       bySerial.remove(session.serial);
       numbers.set(session.number, null);
@@ -287,6 +351,7 @@ public final class SessionOrder implements EvictionOrder {
     if (current == null) {
       common.consider(row, position);
     } else {
+      takeBack(current, key);
       join(current, row);
     }
   }
@@ -312,9 +377,11 @@ public final class SessionOrder implements EvictionOrder {
     } else {
       if (session != current) {
         others.set(row, session.serial);
+        lend(session, key);
       }
       depart(row, session);
     }
+    takeBack(current, key);
     join(current, row);
   }
 
@@ -479,6 +546,7 @@ public final class SessionOrder implements EvictionOrder {
     aboveShare.clear();
     expiry.clear();
     keptRows = 0;
+    lentKeys = 0;
     current = null;
   }
 }

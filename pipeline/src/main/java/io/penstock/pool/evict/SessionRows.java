@@ -29,6 +29,11 @@ final class SessionRows {
     return links.before(first(session));
   }
 
+  /// The row after `row` in the ring of its session.
+  int after(int row) {
+    return links.after(row);
+  }
+
   /// The row before `row` in the ring of its session.
   int before(int row) {
     return links.before(row);

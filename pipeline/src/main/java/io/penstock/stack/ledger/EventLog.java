@@ -1,6 +1,7 @@
 package io.penstock.stack.ledger;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.session.SessionId;
 import io.penstock.check.Checks;
 import io.penstock.tier.TierEvent;
 import java.util.ArrayList;
@@ -18,10 +19,16 @@ import reactor.core.publisher.Flux;
 /// A slow reader costs no memory: a reader that falls behind the ring gets [TierEvent.Skipped]. [#append] only records,
 /// so callers may hold a lock. [#signal()] emits, so callers must hold none.
 public final class EventLog {
+  /// Ends of sessions that are kept for slow readers.
+  private static final int ENDS = 256;
+
   @GuardedBy("this") private final TierEvent[] ring;
   private final Consumer<TierEvent> heard;
   private final List<EventReader> readers = new CopyOnWriteArrayList<>();
   @GuardedBy("this") private long lastSequence;
+  /// The newest ends of sessions, in a ring. They take no number of their own.
+  @GuardedBy("this") private final TierEvent.SessionEnded[] ends = new TierEvent.SessionEnded[ENDS];
+  @GuardedBy("this") private long allEnds;
   @GuardedBy("this") private boolean closed;
 
   public EventLog(int capacity) {
@@ -42,6 +49,38 @@ public final class EventLog {
     heard.accept(next);
     return sequence;
   }
+
+  /// Records that a client ended a session, after the last change.
+  synchronized void ended(SessionId session) {
+    ends[(int) (allEnds++ % ENDS)] = new TierEvent.SessionEnded(lastSequence, session);
+  }
+
+  /// Number of ends of sessions so far.
+  synchronized long ends() {
+    return allEnds;
+  }
+
+  /// Number of the first end of a session, of those kept, that came after the change `sequence`.
+  synchronized long endsSince(long sequence) {
+    long first = Math.max(0, allEnds - ENDS);
+    while (first < allEnds && ends[(int) (first % ENDS)].sequence() < sequence) {
+      first++;
+    }
+    return first;
+  }
+
+  /// The end of a session with number `end`, or the oldest after it that is kept, if all changes before it are among
+  /// those up to `sequence`; else null.
+  synchronized @Nullable Ended endBy(long end, long sequence) {
+    long next = Math.max(end, allEnds - ENDS);
+    if (next >= allEnds || ends[(int) (next % ENDS)].sequence() > sequence) {
+      return null;
+    }
+    return new Ended(next, ends[(int) (next % ENDS)]);
+  }
+
+  /// An end of a session and its number.
+  record Ended(long number, TierEvent.SessionEnded event) {}
 
   public synchronized long lastSequence() {
     return lastSequence;
@@ -94,9 +133,9 @@ public final class EventLog {
     return ring[slot(sequence + 1)];
   }
 
-  /// True if the log was closed and no event follows `sequence`.
-  synchronized boolean endsAt(long sequence) {
-    return closed && sequence >= lastSequence;
+  /// True if the log was closed and no event follows `sequence`, nor the end of a session with number `end`.
+  synchronized boolean endsAt(long sequence, long end) {
+    return closed && sequence >= lastSequence && end >= allEnds;
   }
 
   void leave(EventReader reader) {

@@ -20,6 +20,8 @@ final class EventReader extends DemandLoop {
   // Used by the emitting thread only
   /// Number of the change emitted last.
   private long sequence;
+  /// Number of the next end of a session.
+  private long end;
   private final Deque<TierEvent> step = new ArrayDeque<>(0);
   /// Number of the change after which `step` was read.
   private long stepSequence;
@@ -31,6 +33,7 @@ final class EventReader extends DemandLoop {
     this.log = log;
     this.subscriber = subscriber;
     this.sequence = sequence;
+    this.end = log.endsSince(sequence);
     this.snapshots = null;
   }
 
@@ -39,6 +42,7 @@ final class EventReader extends DemandLoop {
     this.log = log;
     this.subscriber = subscriber;
     this.snapshots = snapshots;
+    this.end = log.ends();
     this.next = 0;
   }
 
@@ -58,7 +62,7 @@ final class EventReader extends DemandLoop {
       spend();
       subscriber.onNext(event);
     }
-    if (!done && log.endsAt(sequence)) {
+    if (!done && log.endsAt(sequence, end)) {
       cancel();
       subscriber.onComplete();
     }
@@ -70,6 +74,11 @@ final class EventReader extends DemandLoop {
     }
     if (!step.isEmpty() && sequence >= stepSequence) {
       return step.remove();
+    }
+    EventLog.Ended ended = log.endBy(end, sequence);
+    if (ended != null) {
+      end = ended.number() + 1;
+      return ended.event();
     }
     TierEvent event = log.following(sequence);
     if (event instanceof TierEvent.Skipped && snapshots != null) {

@@ -1,6 +1,7 @@
 package io.penstock.stack.ledger;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.session.SessionId;
 import io.penstock.pool.curve.MissRatioCurve;
 import io.penstock.pool.curve.MissRatioOptions;
 import io.penstock.pool.curve.WhatIf;
@@ -142,6 +143,11 @@ public final class StackHistory {
   /// The store of `level` gives blocks again.
   public void up(int level) {
     events.append(sequence -> new TierEvent.LevelUp(sequence, level(level)));
+  }
+
+  /// A client ended a session that was known.
+  void ended(SessionId session) {
+    events.ended(session);
   }
 
   /// One commit made `blocks` visible.

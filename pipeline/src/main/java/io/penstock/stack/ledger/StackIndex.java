@@ -3,6 +3,8 @@ package io.penstock.stack.ledger;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SlabPart;
 import io.penstock.block.session.SessionBounds;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.pool.Hold;
@@ -79,7 +81,25 @@ public final class StackIndex {
 
   /// Says in which state a session is. False if it is not known.
   public boolean session(SessionUse session, SessionState state) {
-    return sessions != null && sessions.state(session, state);
+    boolean isEnd = sessions != null && state == SessionState.ENDED
+        && sessions.state(session.session()) != SessionState.ENDED;
+    boolean isKnown = sessions != null && sessions.state(session, state);
+    if (isKnown && isEnd) {
+      history.ended(session.session());
+    }
+    return isKnown;
+  }
+
+  /// Keys of the visible blocks of a session.
+  ///
+  /// @param after last key of the page before; null for the first page
+  /// @return null if the session, or its key `after`, is not known
+  public @Nullable SessionPage sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    SessionPage page = ledger.sessionKeys(session, after, most);
+    if (page == null) {
+      return null;
+    }
+    return new SessionPage(lookups.visible(page.keys()).stream().mapToObj(page.keys()::get).toList(), page.next());
   }
 
   // Looking up

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
@@ -89,6 +91,11 @@ public abstract class ForwardingTier implements BlockTier {
   @Override
   public Mono<Boolean> session(SessionUse session, SessionState state) {
     return tier.session(session, state);
+  }
+
+  @Override
+  public Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    return tier.sessionKeys(session, after, most);
   }
 
   @Override

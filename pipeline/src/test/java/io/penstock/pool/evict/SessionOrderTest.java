@@ -4,17 +4,22 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
 import io.penstock.block.session.SessionBounds;
 import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.pool.EvictionOrderTest;
 import io.penstock.pool.Ledger;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +68,42 @@ final class SessionOrderTest {
 
   private long count(long from, long to) {
     return LongStream.range(from, to).filter(id -> ledger.level(EvictionOrderTest.key(id)) == 0).count();
+  }
+
+  /// The keys of a session, in pages.
+  private List<BlockKey> listed(String name, int most) {
+    List<BlockKey> all = new ArrayList<>();
+    SessionPage page = ledger.sessionKeys(SessionId.of(name), null, most);
+    while (page != null) {
+      assertThat(page.keys()).isNotEmpty();
+      all.addAll(page.keys());
+      page = page.next() == null ? null : ledger.sessionKeys(SessionId.of(name), page.next(), most);
+    }
+    return all;
+  }
+
+  private static List<BlockKey> keys(long from, long to) {
+    return LongStream.range(from, to).mapToObj(EvictionOrderTest::key).toList();
+  }
+
+  @Test
+  void keysOfASession_areListedInPages_alsoThoseThatOthersUsedSince() {
+    turn(A, 0, 10);
+    for (int most : new int[] {1, 3, 10, 11}) {
+      assertThat(listed("a", most)).as("pages of %d", most).containsExactlyElementsOf(keys(0, 10));
+    }
+    turn(B, 0, 4); // a common prefix
+    turn(B, 20, 23);
+    assertThat(listed("a", 3)).containsExactlyInAnyOrderElementsOf(keys(0, 10));
+    assertThat(listed("b", 3)).containsExactlyInAnyOrder(Stream.concat(keys(0, 4).stream(), keys(20, 23).stream())
+        .toArray(BlockKey[]::new));
+    turn(A, 0, 10);
+    assertThat(listed("a", 4)).as("each once").containsExactlyInAnyOrderElementsOf(keys(0, 10));
+    assertThat(ledger.sessionKeys(SessionId.of("b"), EvictionOrderTest.key(0), 4)).as("not its own any more").isNull();
+    assertThat(ledger.sessionKeys(SessionId.of("never"), null, 4)).isNull();
+    sessions.state(A, SessionState.ENDED);
+    turn(B, 30, 130);
+    assertThat(listed("a", 4).stream().filter(key -> ledger.level(key) == 0)).as("evicted").isEmpty();
   }
 
   @Test

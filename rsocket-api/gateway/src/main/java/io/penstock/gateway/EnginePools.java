@@ -20,7 +20,8 @@ import reactor.netty.resources.LoopResources;
 /// Threads: any.
 final class EnginePools implements Supplier<HttpClient> {
   private static final Duration HANDSHAKE = Duration.ofSeconds(4);
-  private static final Duration CONNECT = Duration.ofSeconds(2);
+  /// Longest wait for a connection.
+  static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
   private static final int MAX_CONNECTIONS = 4096;
 

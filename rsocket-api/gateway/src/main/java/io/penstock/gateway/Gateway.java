@@ -35,16 +35,23 @@ import io.penstock.gateway.relay.OwnForms;
 import io.penstock.gateway.relay.Relay;
 import io.penstock.gateway.relay.RelayOptions;
 import io.penstock.gateway.relay.RouterChooser;
+import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
+import io.penstock.wire.NodeSessions;
+import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
 import io.penstock.wire.security.ClientCertificates;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.Reloaded;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.security.UserFile;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -58,6 +65,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -83,6 +91,7 @@ final class Gateway implements AutoCloseable {
   private final Instances instances;
   private final Admission admission;
   private final EventSubscriber events;
+  private final @Nullable NodeSessions sessions;
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final DisposableServer clients;
   private final @Nullable DisposableServer operators;
@@ -129,8 +138,11 @@ final class Gateway implements AutoCloseable {
     HttpOptions options = new HttpOptions(config.get(GatewaySettings.BODY_BYTES),
         config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
         config.get(GatewaySettings.SEND_TIMEOUT), config.get(GatewaySettings.CONNECTIONS), tls());
+    this.sessions =
+        config.get(GatewaySettings.POOL).isEmpty() ? null : sessions(config.get(GatewaySettings.POOL).get());
+    NodeSessions told = sessions;
     ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, models, metaserver,
-        new GatewayMeters(meters, admission, instances), random, timer, work);
+        told == null ? null : told::state, new GatewayMeters(meters, admission, instances), random, timer, work);
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
         config.get(GatewaySettings.PORT), loops));
     PortChoice admin = config.get(GatewaySettings.ADMIN_PORT);
@@ -194,6 +206,23 @@ final class Gateway implements AutoCloseable {
     return new RelayOptions(config.get(GatewaySettings.ATTEMPTS), config.get(GatewaySettings.RESUMES),
         config.get(GatewaySettings.FIRST_TIMEOUT), config.get(GatewaySettings.IDLE_TIMEOUT),
         config.get(GatewaySettings.TOTAL_TIMEOUT));
+  }
+
+  /// The sessions of the node where engines keep blocks; it connects when a session pauses or ends.
+  private NodeSessions sessions(Endpoint place) throws IOException {
+    KvClientOptions.Builder options = KvClientOptions.builder().name("penstock-gateway");
+    Optional<Path> password = config.get(GatewaySettings.POOL_PASSWORD);
+    if (password.isPresent()) {
+      char[] secret = InputFile.firstLine(password.get().toString()).toCharArray();
+      String user = config.get(GatewaySettings.POOL_USER);
+      options.credentials(user.equals("none") ? Credentials.bearer(secret) : Credentials.simple(user, secret));
+    }
+    TcpClientOptions tcp = TcpClientOptions.to(place.address()).withConnectTimeout(EnginePools.CONNECT);
+    Optional<Path> trust = config.get(GatewaySettings.POOL_TRUST);
+    if (trust.isPresent()) {
+      tcp = tcp.withTls(ClientTls.of(TlsFiles.none().withTrust(trust.get())));
+    }
+    return NodeSessions.at(place, tcp, options.build(), loops, timer, RandomGenerator.getDefault());
   }
 
   private @Nullable ServerTls tls() throws IOException {
@@ -284,6 +313,9 @@ final class Gateway implements AutoCloseable {
       operators.disposeNow(END);
     }
     events.close().block(END);
+    if (sessions != null) {
+      sessions.close().block(END);
+    }
     pools.close().block(END);
     loops.disposeLater(Duration.ZERO, END).block(END.plus(END));
     work.dispose();

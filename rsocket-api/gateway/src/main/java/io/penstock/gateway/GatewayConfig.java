@@ -107,6 +107,9 @@ final class GatewayConfig {
     if (get(GatewaySettings.TLS_CERT).isPresent() != get(GatewaySettings.TLS_KEY).isPresent()) {
       problems.add("tls.cert and tls.key must be given together (was one of them)");
     }
+    if (!get(GatewaySettings.POOL_USER).equals("none") && get(GatewaySettings.POOL_PASSWORD).isEmpty()) {
+      problems.add("pool.password.file must be given for pool.user (was not)");
+    }
     boolean isLocal = List.of("127.0.0.1", "localhost", "::1").contains(get(GatewaySettings.HOST));
     if (!isLocal && get(GatewaySettings.KEYS).isEmpty() && !get(GatewaySettings.OPEN)) {
       problems.add("keys.file must be given where listen.host is beyond this host, or open.to.network be true (was "

@@ -71,6 +71,15 @@ final class GatewaySettings {
       "Time between two looks at the registry.");
   static final Setting<Duration> REGISTRY_PATIENCE = new Setting<>("registry.patience", SettingType.duration(), "15s",
       "How long an engine that is missing in the registry keeps its place. One that said that it drains goes at once.");
+  static final Setting<Optional<Endpoint>> POOL = new Setting<>("pool",
+      optional("ADDRESS", "HOST:PORT, unix:PATH, or none", Endpoint::parse, Endpoint::toString), NONE,
+      "The node where engines keep blocks. It is told when a session pauses or ends (POST /v1/sessions/NAME).");
+  static final Setting<String> POOL_USER = new Setting<>("pool.user", SettingType.text(), NONE,
+      "User of the gateway at the pool, with the role writer; none for one with a token.");
+  static final Setting<Optional<Path>> POOL_PASSWORD = new Setting<>("pool.password.file", SettingType.pathOrOff(),
+      "off", "File whose first line is the password of pool.user, or a token.");
+  static final Setting<Optional<Path>> POOL_TRUST = new Setting<>("pool.tls.trust", SettingType.pathOrOff(), "off",
+      "Connect to the pool with TLS, and trust the authorities in this PEM file.");
 
   static final Setting<Policy> POLICY = new Setting<>("policy", SettingType.oneOf(Policy.class), "prefix",
       "How instances are chosen: in turn, by chance, by load, or by the tokens that are left to compute.");
@@ -154,6 +163,7 @@ final class GatewaySettings {
       Topic.of("Engines", PREFILL, DECODE, BOTH, DIALECT, METASERVER, ENGINE_TRUST),
       Topic.of("Registry", REGISTRY, REGISTRY_MODEL, REGISTRY_TOKEN, REGISTRY_TLS, REGISTRY_TRUST, REGISTRY_INTERVAL,
           REGISTRY_PATIENCE),
+      Topic.of("Pool", POOL, POOL_USER, POOL_PASSWORD, POOL_TRUST),
       Topic.of("Choice and admission", POLICY, BLOCK_TOKENS, TOKENIZE, RUNNING, QUEUE, QUEUE_TIMEOUT, TTFT_GOAL),
       Topic.of("Life of a request", ATTEMPTS, RESUMES, NATIVE_FORMS, FIRST_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT,
           DRAIN_TIMEOUT),

@@ -2,8 +2,17 @@ package io.penstock.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.gateway.api.ApiJson;
 import io.penstock.node.setting.Setting;
+import io.penstock.tier.TierEvent;
+import io.penstock.wire.PenstockNode;
 import io.penstock.wire.security.UserFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,11 +23,13 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,6 +47,7 @@ final class GatewayTest {
   private static final String CHAT =
       "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"max_tokens\":6%s}";
   private static final String RESPONSE = "{\"model\":\"m\",\"input\":\"hello\",\"max_output_tokens\":6%s}";
+  private static final Duration SOON = Duration.ofSeconds(10);
   private static final String STREAM = ",\"stream\":true";
   private static final String USAGE = ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
 
@@ -326,6 +338,65 @@ final class GatewayTest {
     assertThat(admin("POST", "/instances/" + name + "/drain", "").body()).contains("\"state\":\"draining\"");
     assertThat(admin("DELETE", "/instances/" + name, "").statusCode()).isEqualTo(200);
     assertThat(admin("DELETE", "/instances/" + name, "").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void sessionOfARequest_reachesTheEngine_behindItsTenant() throws Exception {
+    char[] token = UserFile.newToken(new SecureRandom());
+    gateway.close();
+    Path keys = Files.writeString(folder.resolve("keys"), UserFile.lineOf("team-a", token) + "\n");
+    gateway = started(Map.of(GatewaySettings.KEYS, keys.toString(), GatewaySettings.BOTH, one.url() + "," + one.url()
+        .replace("127.0.0.1", "localhost")));
+    String key = "Bearer " + new String(token);
+    String body = COMPLETION.formatted("");
+
+    post("/v1/completions", body, "Authorization", key, "X-Session-Id", "chat-1", "X-Priority", "2", "X-Session-Keep",
+        "90");
+    assertThat(one.headers).containsEntry("x-session-id", "team-a/chat-1").containsEntry("x-priority", "2")
+        .containsEntry("x-session-keep", "90");
+    one.headers.clear();
+    post("/v1/completions", COMPLETION.formatted(",\"prompt_cache_key\":\"a\\r\\nX-Evil: 1\""), "Authorization", key);
+    assertThat(one.headers.get("x-session-id")).matches("~[0-9a-f]{32}");
+    assertThat(one.headers).doesNotContainKey("x-evil").doesNotContainKey("x-session-keep")
+        .containsEntry("x-priority", "4");
+    one.headers.clear();
+    post("/v1/completions", body, "Authorization", key);
+    assertThat(one.headers).doesNotContainKey("x-session-id").doesNotContainKey("x-priority");
+    assertThat(post("/v1/completions", body, "Authorization", key, "X-Session-Id", "a", "X-Session-Keep", "4000")
+        .statusCode()).isEqualTo(400);
+    assertThat(post("/v1/sessions/chat-1", "{\"state\":\"ENDED\"}").statusCode()).isEqualTo(401);
+    assertThat(post("/v1/sessions/chat-1", "{\"state\":\"ENDED\"}", "Authorization", key).statusCode())
+        .as("without a pool").isEqualTo(501);
+  }
+
+  @Test
+  void stateOfASession_reachesThePool() throws Exception {
+    CacheSpace space = CacheSpace.of("m", BlockLayout.attention(1, 16, 1, 8, ElementType.BF16));
+    PenstockNode pool =
+        PenstockNode.start(PenstockNode.Options.of(space, 16).withPolicy(EvictionPolicy.SESSIONS)).block(SOON);
+    gateway.close();
+    gateway = started(Map.of(GatewaySettings.POOL, pool.address()));
+    SessionUse chat = SessionUse.of(SessionId.of("chat 1"));
+    pool.tier().session(SessionUse.of(SessionId.of("chat-1")), SessionState.ACTIVE).block(SOON);
+    List<TierEvent> events = new CopyOnWriteArrayList<>();
+    pool.tier().events(0).subscribe(events::add);
+
+    assertThat(tree(post("/v1/sessions/chat-1", "{\"state\":\"PAUSED\",\"keep\":60}")).toString()).isEqualTo(
+        "{\"id\":\"chat-1\",\"object\":\"session\",\"state\":\"PAUSED\",\"known\":true,\"pool_session\":\"chat-1\"}");
+    assertThat(tree(post("/v1/sessions/chat-1", "{\"state\":\"ended\"}")).path("known").asBoolean()).isTrue();
+    assertThat(events).containsExactly(new TierEvent.SessionEnded(0, SessionId.of("chat-1")));
+    assertThat(tree(post("/v1/sessions/chat%201", "{\"state\":\"ENDED\"}")).path("id").asString()).isEqualTo("chat 1");
+    assertThat(pool.tier().session(chat, SessionState.PAUSED).block(SOON)).isFalse();
+    for (String wrong : List.of("{}", "{\"state\":\"ASLEEP\"}", "{\"state\":\"PAUSED\",\"priority\":8}",
+        "{\"state\":\"PAUSED\",\"keep\":\"x\"}")) {
+      HttpResponse<String> refused = post("/v1/sessions/chat-1", wrong);
+      assertThat(refused.statusCode()).as(wrong).isEqualTo(400);
+      assertThat(refused.body()).contains(" must be ");
+    }
+    assertThat(post("/v1/sessions/", "{}").statusCode()).isEqualTo(404);
+    assertThat(post("/v1/sessions/a/b", "{}").statusCode()).isEqualTo(404);
+    pool.close().block(SOON);
+    assertThat(post("/v1/sessions/chat-1", "{\"state\":\"PAUSED\"}").statusCode()).isEqualTo(503);
   }
 
   @Test

@@ -6,11 +6,13 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.block.session.SessionUse;
 import io.penstock.check.Checks;
 import io.penstock.flow.EngineRows;
 import io.penstock.flow.LoadPrefix;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
+import io.penstock.flow.SessionTier;
 import io.penstock.operator.Failures;
 import io.penstock.operator.Handover;
 import io.penstock.tier.BlockTier;
@@ -41,14 +43,21 @@ public final class PenstockClient {
 
   private final Parts parts;
   private final CacheSpace space;
-  private final ReconnectingTier tier;
+  private final ReconnectingTier connection;
+  private final BlockTier tier;
   private final ProducingSource source;
+  private final @Nullable SessionUse session;
+  private final Duration pendingWait;
 
-  private PenstockClient(Parts parts, CacheSpace space, ReconnectingTier tier) {
+  private PenstockClient(Parts parts, CacheSpace space, ReconnectingTier connection, ProducingSource source,
+      @Nullable SessionUse session, Duration pendingWait) {
     this.parts = parts;
     this.space = space;
-    this.tier = tier;
-    this.source = ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST);
+    this.connection = connection;
+    this.tier = session == null ? connection : SessionTier.of(connection, session);
+    this.source = source;
+    this.session = session;
+    this.pendingWait = pendingWait;
   }
 
   /// Connects to a node, see [Options#of].
@@ -71,11 +80,23 @@ public final class PenstockClient {
       Mono<KvClient> connection = Mono.defer(() -> Failures.signalled(() -> parts.connect(place, options)));
       Mono<PenstockClient> connecting = connection
           .map(client -> new PenstockClient(parts, options.space,
-              new ReconnectingTier(client, connection, options.space)))
+              new ReconnectingTier(client, connection, options.space),
+              ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST), null, Duration.ZERO))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))
           .doOnCancel(() -> parts.close().subscribe());
       return Handover.of(connecting, late -> late.close().subscribe());
     });
+  }
+
+  /// This client for the requests of one session: what they load and offload belongs to it, so the node prefers to keep
+  /// it between the turns. Both are one client: they share connection and memory, and the close of one closes both.
+  ///
+  /// @param use null for requests of no session
+  /// @param wait how long a load waits for blocks right behind the prefix that are still being put: the next turn of a
+  ///     conversation often asks before the last one is stored. The node has a limit of its own. 0 for no wait, which
+  ///     saves a round trip
+  public PenstockClient inSession(@Nullable SessionUse use, Duration wait) {
+    return new PenstockClient(parts, space, connection, source, use, Checks.notNegative("wait", wait));
   }
 
   /// Loads the KV cache of the longest prefix of `tokens` that the node has.
@@ -90,7 +111,11 @@ public final class PenstockClient {
   ///
   /// @return number of blocks, from the first one on, whose rows are all written; cold
   public Mono<Integer> load(List<BlockKey> keys, EngineRows rows) {
-    return LoadPrefix.rows(tier, keys, SliceShape.defaults(), rows);
+    return pendingWait.isZero() || keys.isEmpty()
+        ? LoadPrefix.rows(tier, keys, SliceShape.defaults(), rows)
+        : connection.matched(keys, session, pendingWait).flatMap(matched -> matched.prefix() == 0
+            ? Mono.just(0)
+            : LoadPrefix.rows(tier, keys.subList(0, matched.prefix()), SliceShape.defaults(), rows));
   }
 
   /// Offloads the KV cache of the whole blocks of `tokens` that the node lacks.
@@ -116,7 +141,7 @@ public final class PenstockClient {
 
   /// Drops the connection, and frees all that the client made; lazy and idempotent.
   public Mono<Void> close() {
-    return tier.close().then(parts.close());
+    return connection.close().then(parts.close());
   }
 
   /// *client of node penstock, arena loads: 0 of 128 slots lent, …*.

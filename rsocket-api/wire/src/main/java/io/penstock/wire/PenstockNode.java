@@ -3,11 +3,13 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.check.Checks;
 import io.penstock.operator.Failures;
 import io.penstock.operator.Handover;
 import io.penstock.operator.LiveTimers;
 import io.penstock.stack.HostTier;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Medium;
@@ -90,6 +92,7 @@ public final class PenstockNode {
     static Parts of(Options options) {
       MeteredWire wire = options.meters;
       HostTier tier = new HostTier(options.space, options.blocks,
+          StackOptions.defaults(TIER).withPolicy(options.policy),
           wire == null ? TierListener.noop() : wire.meters().listener(TIER, Medium.HOST));
       ByteBudget budget = new ByteBudget("node", options.inFlightBytes, MAX_WAITERS);
       if (wire != null) {
@@ -126,8 +129,9 @@ public final class PenstockNode {
   /// @param loops threads for its connections
   /// @param server all other settings
   /// @param meters that show the node; null for none
+  /// @param policy which block is evicted first
   public record Options(CacheSpace space, long blocks, String host, int port, long inFlightBytes, int loops,
-      KvServerOptions server, @Nullable MeteredWire meters) {
+      KvServerOptions server, @Nullable MeteredWire meters, EvictionPolicy policy) {
     /// Streams that have full credit at one time.
     private static final int STREAMS = 8;
     /// Slices of a stream with full credit.
@@ -141,6 +145,7 @@ public final class PenstockNode {
       Checks.positive("inFlightBytes", inFlightBytes);
       Checks.positive("loops", loops);
       requireNonNull(server, "server");
+      requireNonNull(policy, "policy");
     }
 
     /// A free port of 127.0.0.1; as many bytes in flight as 8 streams with full credit have, of 16 slices each (64
@@ -149,23 +154,24 @@ public final class PenstockNode {
       KvServerOptions server = KvServerOptions.defaults();
       return new Options(space, blocks, "127.0.0.1", 0,
           (long) STREAMS * CREDIT_SLICES * server.limits().maxSliceBytes(),
-          Math.max(1, Runtime.getRuntime().availableProcessors() / 2), server, null);
+          Math.max(1, Runtime.getRuntime().availableProcessors() / 2), server, null,
+          EvictionPolicy.LRU);
     }
 
     public Options withAddress(String newHost, int newPort) {
-      return new Options(space, blocks, newHost, newPort, inFlightBytes, loops, server, meters);
+      return new Options(space, blocks, newHost, newPort, inFlightBytes, loops, server, meters, policy);
     }
 
     public Options withInFlightBytes(long bytes) {
-      return new Options(space, blocks, host, port, bytes, loops, server, meters);
+      return new Options(space, blocks, host, port, bytes, loops, server, meters, policy);
     }
 
     public Options withLoops(int count) {
-      return new Options(space, blocks, host, port, inFlightBytes, count, server, meters);
+      return new Options(space, blocks, host, port, inFlightBytes, count, server, meters, policy);
     }
 
     public Options withServer(KvServerOptions options) {
-      return new Options(space, blocks, host, port, inFlightBytes, loops, options, meters);
+      return new Options(space, blocks, host, port, inFlightBytes, loops, options, meters, policy);
     }
 
     /// Shows blocks, memory, bytes in flight, streams and connections of the node in the registry of `wire`.
@@ -175,7 +181,12 @@ public final class PenstockNode {
     ///     .withMeters(new MeteredWire(PenstockMeters.in(registry))));
     /// ```
     public Options withMeters(MeteredWire wire) {
-      return new Options(space, blocks, host, port, inFlightBytes, loops, server, requireNonNull(wire, "wire"));
+      return new Options(space, blocks, host, port, inFlightBytes, loops, server, requireNonNull(wire, "wire"), policy);
+    }
+
+    /// Evicts by another policy than LRU; `SESSIONS` keeps the blocks of conversations between their turns.
+    public Options withPolicy(EvictionPolicy newPolicy) {
+      return new Options(space, blocks, host, port, inFlightBytes, loops, server, meters, newPolicy);
     }
   }
 }

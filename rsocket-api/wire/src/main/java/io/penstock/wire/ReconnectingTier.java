@@ -5,6 +5,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SliceShape;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
@@ -23,6 +25,7 @@ import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.RemoteTier;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -148,6 +151,16 @@ final class ReconnectingTier implements BlockTier {
   @Override
   public Mono<Boolean> session(SessionUse session, SessionState state) {
     return mono(tier -> tier.session(session, state));
+  }
+
+  @Override
+  public Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    return mono(tier -> tier.sessionKeys(session, after, most));
+  }
+
+  /// Matches, and waits for keys right behind the prefix that are being written, as [KvClient#match] does.
+  Mono<KvClient.Matched> matched(List<BlockKey> keys, @Nullable SessionUse session, Duration patience) {
+    return current().flatMap(now -> now.client().match(keys, session, patience));
   }
 
   @Override

@@ -17,6 +17,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.flow.LoadPrefix;
@@ -28,18 +29,26 @@ import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.client.KvClient;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.RemoteTier;
 import io.penstock.wire.protocol.ControlCodec;
+import io.penstock.wire.protocol.EventMessage;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.PutMessages;
+import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.WireFormatException;
+import io.rsocket.RSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,6 +149,69 @@ final class SessionRoutesTest {
 
   @ParameterizedTest
   @EnumSource
+  void blocksOfASession_areListed_andItsEndIsAnEvent_forThoseWhoAskForIt(Link link) {
+    try (WireNode node = node(link, EvictionPolicy.SESSIONS)) {
+      KvClient client = node.client(WINDOW);
+      SessionTier agent = SessionTier.of(new RemoteTier(client, SPACE), AGENT);
+      SessionTier other = SessionTier.of(new RemoteTier(client, SPACE), SessionUse.of(SessionId.of("other")));
+      List<BlockKey> keys = node.keys(0, 6);
+      value(agent.put(keys, SHAPE, node.source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST)).count());
+      try (BlockScope scope = new BlockScope()) {
+        value(other.lease(keys.subList(0, 2), OnMiss.SKIP, scope)).close();
+      }
+
+      SessionPage first = value(client.sessionKeys(AGENT.session(), null, 4));
+      SessionPage rest = value(client.sessionKeys(AGENT.session(), requireNonNull(first.next()), 4));
+      assertThat(Stream.of(first, rest).flatMap(page -> page.keys().stream()))
+          .containsExactlyInAnyOrderElementsOf(keys);
+      assertThat(rest.next()).isNull();
+      assertThat(client.sessionKeys(SessionId.of("never"), null, 4).blockOptional(PATIENCE)).isEmpty();
+      assertThat(client.sessionKeys(AGENT.session(), keys.getFirst(), 4).blockOptional(PATIENCE))
+          .as("after a block that is the other's now").isEmpty();
+
+      RSocket old = node.raw("application/cbor");
+      Flux<EventMessage> unasked = events(old, new Messages.EventsRequest(0));
+      value(agent.state(SessionState.ENDED));
+      value(agent.state(SessionState.ENDED)); // no second event
+      node.put(client, node.keys(6, 7));
+      List<TierEvent> events = value(client.events(0).take(8).collectList());
+      assertThat(events.get(6)).isEqualTo(new TierEvent.SessionEnded(6, AGENT.session()));
+      assertThat(events).extracting(TierEvent::sequence).containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 6L, 7L);
+      assertThat(value(unasked.take(7).collectList())).extracting(EventMessage::type).containsOnly("stored");
+      assertThat(value(client.events(6).take(1).single())).isInstanceOf(TierEvent.SessionEnded.class);
+      assertThat(value(client.events(7 - 1).skip(1).take(1).single()).sequence()).isEqualTo(7);
+    }
+  }
+
+  private static Flux<EventMessage> events(RSocket socket, Messages.EventsRequest request) {
+    return Flux.defer(() -> socket.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, request)))
+        .map(payload -> WireNode.read(ControlCodec.CBOR, payload, EventMessage.class));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void clientWithoutASpace_endsASession_inEachSpaceWithoutASalt(Link link) {
+    CacheSpace open = new CacheSpace("sessions", SPACE.layout(), 1, "");
+    try (WireNode salted = node(link, EvictionPolicy.SESSIONS);
+        WireNode node = new WireNode(link, open, 64,
+            StackOptions.defaults("dram").withPolicy(EvictionPolicy.SESSIONS), WireNode.options(WINDOW),
+            8 * WireNode.SLICE_BYTES, Schedulers.newSingle("timers", true))) {
+      for (WireNode each : List.of(salted, node)) {
+        KvClient client = each.client(WINDOW);
+        value(client.match(each.keys(0, 1), AGENT, Duration.ZERO));
+        NodeSessions sessions = NodeSessions.of(each.transport(), KvClientOptions.defaults(),
+            KvPeerOptions.defaults(), Schedulers.single(), new Random(1));
+        int spaces = each == node ? 1 : 0;
+        assertThat(value(sessions.spaces(AGENT.session()))).hasSize(spaces);
+        assertThat(value(sessions.state(AGENT, SessionState.PAUSED))).isEqualTo(spaces);
+        assertThat(value(sessions.spaces(SessionId.of("never")))).isEmpty();
+        sessions.close().block(PATIENCE);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void sessions_meanNothingToOtherPolicies(Link link) {
     try (WireNode node = node(link, EvictionPolicy.LRU)) {
       SessionTier agent = SessionTier.of(new RemoteTier(node.client(WINDOW), SPACE), AGENT);
@@ -185,6 +257,15 @@ final class SessionRoutesTest {
     assertThat(named.use()).isEqualTo(AGENT);
     assertThat(json(new Messages.KeysRequest(keys, null, null, named, 250L)))
         .endsWith(",\"session\":{\"id\":\"YWdlbnQ=\",\"priority\":5,\"keepMillis\":300000},\"pendingMillis\":250}");
+    assertThat(json(new SessionMessages.SessionReply(true))).isEqualTo("{\"known\":true}");
+    assertThat(json(new SessionMessages.SessionRequest(named, "ENDED", null))).doesNotContain("everywhere");
+    assertThat(json(new Messages.EventsRequest(3, null, null, true))).isEqualTo("{\"after\":3,\"snapshot\":true}");
+    assertThatThrownBy(() -> new SessionMessages.SessionRequest(named, "ENDED", new byte[16], true))
+        .hasMessageContaining("everywhere must be absent with a space");
+    assertThatThrownBy(() -> new SessionMessages.BlocksRequest(new byte[1], null, new byte[16], null))
+        .hasMessageContaining("after must be absent without a space");
+    assertThatThrownBy(() -> new SessionMessages.BlocksRequest(new byte[1], null, null, 0))
+        .hasMessageContaining("most must be >= 1");
     refused("{\"id\":\"\"}", "session.id must be of 1 to 64 bytes (was 0)");
     refused("{\"id\":\"YQ==\",\"priority\":8}", "session.priority must be in [0, 7] (was 8)");
     refused("{\"id\":\"YQ==\",\"keepMillis\":-1}", "session.keepMillis must be in [0, 3600000] (was -1)");

@@ -7,6 +7,7 @@ import io.penstock.examples.openai.EngineOutput;
 import io.penstock.examples.openai.EngineRequest;
 import io.penstock.examples.openai.EngineResult;
 import io.penstock.examples.openai.EngineResult.Reason;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,9 @@ import tools.jackson.databind.node.ObjectNode;
 /// Jlama behind an OpenAI endpoint. What a request computes, prompt and answer, is in the node when its answer ends, so
 /// the next turn finds it, whichever engine it goes to.
 final class JlamaServing implements Engine {
+  /// Longest wait for blocks of a prompt that another engine is just storing.
+  private static final Duration PENDING_WAIT = Duration.ofMillis(250);
+
   /// What an engine is there for.
   enum Role {
     /// Computes prompts, and answers one token.
@@ -116,14 +120,16 @@ final class JlamaServing implements Engine {
 
   private EngineResult generate(JlamaSession session, EngineRequest request, EngineOutput output)
       throws InterruptedException {
-    JlamaCache.Prefilled prefilled = cache.prefill(session, request.prompt());
+    JlamaCache own = new JlamaCache(cache.client().inSession(request.session(), PENDING_WAIT), cache.sender(),
+        cache.patience());
+    JlamaCache.Prefilled prefilled = own.prefill(session, request.prompt());
     CompletableFuture<@Nullable Long> storing = prefilled.stored();
     try {
       output.prefilled(prefilled.loaded());
       int[] all = Arrays.copyOf(request.prompt(), request.prompt().length + request.maxTokens());
       Reason reason = answer(session, all, prefilled.next(), request, output);
       await(storing);
-      storing = cache.offload(session, Arrays.copyOf(all, session.tokens()));
+      storing = own.offload(session, Arrays.copyOf(all, session.tokens()));
       await(storing);
       return new EngineResult(reason, transfer(request, session.tokens()));
     } finally {

@@ -4,36 +4,25 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
-import io.penstock.disagg.registry.InstanceView;
-import io.penstock.disagg.registry.InstanceView.Registered;
-import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.DecodeConnector;
 import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
 import io.penstock.examples.disaggregated.rank.Decode;
 import io.penstock.examples.disaggregated.rank.Generated;
 import io.penstock.examples.disaggregated.rank.Instance;
 import io.penstock.examples.disaggregated.rank.Prefilled;
 import io.penstock.examples.disaggregated.rank.Sequence;
-import io.penstock.tier.ByteBudget;
-import io.penstock.tier.spi.ViewSource;
-import io.penstock.wire.client.KvClientOptions;
-import io.penstock.wire.client.KvPeerOptions;
-import io.penstock.wire.rank.RankViews;
 import io.penstock.wire.rank.RegistryClient;
-import io.penstock.wire.rank.WireSignals;
-import io.penstock.wire.transport.tcp.TcpClientOptions;
-import io.penstock.wire.transport.tcp.TcpTransport;
-import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -41,27 +30,23 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /// A decode: an instance of the model, and the requests of its ranks. It finds the ranks of prefills in a registry, in
-/// which its own ranks stay, too: each serves the blocks that it has finished.
+/// which its own ranks stay, too: each serves the blocks that it has finished, those of prompts and of answers, to the
+/// prefills of later turns.
 public final class DecodeNode implements Peer {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
-  private static final long BUDGET_BYTES = 64 << 20;
-  private static final int MOST_WAITING = 1024;
 
   private final Setup setup;
-  private final Network network;
   private final LongSupplier micros;
   private final Instance instance;
   private final RankTiers tiers;
   private final AuxBlocks aux;
   private final RegistryClient registry;
-  private final WireSignals signals;
+  private final RemoteRanks prefills;
   private final List<DecodeConnector> ranks;
-  private final ByteBudget budget = new ByteBudget("decode", BUDGET_BYTES, MOST_WAITING);
-  private final Map<Incarnation, Endpoint> endpoints = new ConcurrentHashMap<>();
-  private final RankViews views;
+  /// Turns whose blocks the ranks keep for the prefills of the next ones.
+  private final List<PrefillConnector> kept;
   private final RankServers servers;
   private final Map<String, Open> open = new HashMap<>();
 
@@ -75,23 +60,21 @@ public final class DecodeNode implements Peer {
   /// @param registryPort where the registry listens
   public DecodeNode(String name, Setup setup, int registryPort, Network network, TierMaker maker, LongSupplier micros) {
     this.setup = setup;
-    this.network = network;
     this.micros = micros;
     this.instance = new Instance(setup.decode(), setup.keptRequests(), setup.sequenceTokens());
     this.tiers = new RankTiers(setup.decode(), shard -> maker.make(shard, setup.tierBlocks(shard)));
     this.aux = new AuxBlocks(setup.decode().model(), setup.keptRequests());
     this.registry = RegistryNode.client(registryPort, network);
-    this.signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), network.timers(),
-        new Random());
+    this.prefills = new RemoteRanks(name, registry, network, this::gone);
     List<Incarnation> starts = IntStream.range(0, setup.decode().shards().size())
         .mapToObj(rank -> new RankId(name, rank)).map(rank -> rank.since(RegistryNode.claim(registry, rank))).toList();
-    this.ranks = starts.stream().map(rank -> new DecodeConnector(rank, setup.lifecycle(), signals,
+    this.ranks = starts.stream().map(rank -> new DecodeConnector(rank, setup.lifecycle(), prefills.signals(),
         LifecycleListener.noop(), network.timers(), new Random())).toList();
-    this.views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), budget,
-        this::gone, network.timers(), new Random());
+    this.kept = setup.decode().shards().stream().map(shard -> new PrefillConnector(setup.lifecycle(),
+        LifecycleListener.noop(), network.timers(), maker.requests(name + " rank " + shard.rank()))).toList();
     this.servers = new RankServers(Side.DECODE, name, setup.decode().manifest(),
         IntStream.range(0, ranks.size())
-            .mapToObj(rank -> new RankServers.Served(List.of(tiers.tiers().get(rank)), ranks.get(rank),
+            .mapToObj(rank -> new RankServers.Served(List.of(tiers.tiers().get(rank)), kept.get(rank),
                 starts.get(rank).generation()))
             .toList(),
         registry, network);
@@ -99,15 +82,6 @@ public final class DecodeNode implements Peer {
 
   private void gone(Incarnation lost) {
     ranks.forEach(rank -> rank.gone(lost));
-    signals.forget(lost).onErrorComplete().subscribe();
-  }
-
-  private Mono<ClientTransport> place(Incarnation rank) {
-    return Mono.justOrEmpty(endpoints.get(rank)).map(this::transport);
-  }
-
-  private ClientTransport transport(Endpoint endpoint) {
-    return TcpTransport.client(TcpClientOptions.to(endpoint.host(), endpoint.port()), network.loops());
   }
 
   @Override
@@ -128,7 +102,10 @@ public final class DecodeNode implements Peer {
     try {
       int cachedTokens = tiers.load(sequence, ask.tokens());
       LayerClock clock = new LayerClock(micros);
-      DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(), sources(ask.prefill(), clock), ask.request(),
+      DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(),
+          prefills.of(ask.prefill(), setup.decode().shards().getFirst().space(), aux.space(),
+              source -> new TimedSource(source, clock)),
+          ask.request(),
           ask.tokens(), cachedTokens);
       return new Open(sequence, side, clock, cachedTokens, setup.push() ? receive(side) : null);
     } catch (RuntimeException e) {
@@ -141,29 +118,6 @@ public final class DecodeNode implements Peer {
     return side.receive(setup.push(), ranks, setup.deadline()).toFuture();
   }
 
-  /// The ranks of a prefill, where the registry says that they are.
-  private DecodeSide.Sources sources(String prefill, LayerClock clock) {
-    InstanceView view = registry.ready(prefill, PATIENCE).blockOptional(PATIENCE).orElseThrow();
-    view.ranks().forEach(rank -> endpoints.put(rank.who(), rank.endpoint()));
-    return new DecodeSide.Sources() {
-      @Override
-      public Incarnation rank(int number) {
-        return view.rank(number).map(Registered::who).orElseThrow();
-      }
-
-      @Override
-      public Mono<ViewSource> cache(int number) {
-        return views.of(rank(number), setup.decode().shards().getFirst().space())
-            .map(connected -> new TimedSource(connected, clock));
-      }
-
-      @Override
-      public Mono<ViewSource> aux() {
-        return views.of(rank(0), aux.space()).cast(ViewSource.class);
-      }
-    };
-  }
-
   private Reply decode(Ask ask) {
     Open request = requireNonNull(open.remove(ask.request()), "request");
     int[] prompt = ask.tokens();
@@ -174,10 +128,16 @@ public final class DecodeNode implements Peer {
       Generated generated =
           Decode.of(sequence, new SpeculativeConfig(draftLayers, setup.tokens().guessed()), prompt.length,
               prefilled, setup.tokens().generated());
-      tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
-          .blockTokens());
+      int[] all = IntStream.concat(IntStream.of(prompt), generated.tokens().stream().mapToInt(token -> token))
+          .toArray();
+      int blockTokens = setup.decode().format().blockTokens();
+      int[] computed = Arrays.copyOf(all, sequence.finalTokens() / blockTokens * blockTokens);
+      tiers.store(sequence, computed, computed.length);
+      for (int rank = 0; ask.goesOn() && rank < kept.size(); rank++) {
+        kept.get(rank).open(ask.request(), tiers.leased(rank, computed));
+      }
       return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.side().tokenBytes(),
-          request.clock().landedBytes()), request.clock().transferTimes(), instance.weightBytes());
+          request.clock().landedBytes(), computed.length), request.clock().transferTimes(), instance.weightBytes());
     }
   }
 
@@ -213,8 +173,9 @@ public final class DecodeNode implements Peer {
       }
     });
     Flux.fromIterable(ranks).concatMap(KvConnector::close).blockLast(PATIENCE);
+    Flux.fromIterable(kept).concatMap(KvConnector::close).blockLast(PATIENCE);
     servers.close();
-    views.close().then(signals.close()).then(registry.close()).block(PATIENCE);
+    prefills.close().then(registry.close()).block(PATIENCE);
     tiers.close();
     aux.close();
     instance.close();

@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.node;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.disagg.Incarnation;
@@ -29,16 +31,18 @@ import io.penstock.tier.spi.ViewSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Moves the cache of one request to a decode: the planner assigns prefill ranks to decode ranks, and the requests of
-/// each decode rank make sure that it comes, once, or fails by the deadline.
+/// each decode rank make sure that it comes, once, or fails by the deadline. The cache of an answer goes back in the
+/// same way, from a decode to the prefill of the next turn, which is the receiving side then.
 final class DecodeSide {
   private static final int RETRIES = 2;
 
   private final Sequence sequence;
-  private final AuxBlocks aux;
+  private final @Nullable AuxBlocks aux;
   private final Deployment prefill;
   private final Sources sources;
   private final int[] prompt;
@@ -73,6 +77,16 @@ final class DecodeSide {
   /// @param prefill how the other side is split
   DecodeSide(Sequence sequence, AuxBlocks aux, Deployment prefill, Sources sources, String request, int[] prompt,
       int cachedTokens) {
+    this(sequence, prefill, sources, request, prompt, cachedTokens, aux);
+  }
+
+  /// A side that receives a cache alone, by [#pull].
+  DecodeSide(Sequence sequence, Deployment source, Sources sources, String request, int[] tokens, int cachedTokens) {
+    this(sequence, source, sources, request, tokens, cachedTokens, null);
+  }
+
+  private DecodeSide(Sequence sequence, Deployment prefill, Sources sources, String request, int[] prompt,
+      int cachedTokens, @Nullable AuxBlocks aux) {
     this.sequence = sequence;
     this.aux = aux;
     this.prefill = prefill;
@@ -93,29 +107,48 @@ final class DecodeSide {
   /// @param ranks the requests of each decode rank
   /// @return cold, subscribed to once
   Mono<Prefilled> receive(boolean isPush, List<DecodeConnector> ranks, Duration deadline) {
+    AuxBlocks memory = requireNonNull(aux, "aux");
     return Mono.defer(() -> {
       String name = AuxBlocks.name(plan.request().id());
-      KvBlock block = aux.claim(name);
+      KvBlock block = memory.claim(name);
       List<Part> parts = new ArrayList<>();
-      parts.add(new Part(ranks.getFirst(), auxOrder(name, block, deadline)));
+      parts.add(new Part(ranks.getFirst(), auxOrder(memory, name, block, deadline)));
       for (int number = 0; number < ranks.size(); number++) {
         parts.add(new Part(ranks.get(number), order(number, isPush, deadline)));
       }
       return Flux.fromIterable(parts).flatMap(Part::receive, parts.size(), 1).collectList()
-          .flatMap(ends -> end(ends, block));
+          .flatMap(ends -> end(ends, memory, block));
     });
   }
 
-  private Mono<Prefilled> end(List<End> ends, KvBlock block) {
-    List<End> failed = ends.stream().filter(end -> !end.isGood()).toList();
-    if (failed.isEmpty()) {
+  /// Receives the cache alone, which the sources have. An error ends the request, as in [#receive].
+  ///
+  /// @param ranks the requests of each receiving rank
+  /// @return cold, subscribed to once
+  Mono<Void> pull(List<DecodeConnector> ranks, Duration deadline) {
+    return Mono.defer(() -> {
+      List<Part> parts = new ArrayList<>();
+      for (int number = 0; number < ranks.size(); number++) {
+        parts.add(new Part(ranks.get(number), order(number, false, deadline)));
+      }
+      return Flux.fromIterable(parts).flatMap(Part::receive, parts.size(), 1).collectList()
+          .flatMap(ends -> ends.stream().allMatch(End::isGood) ? Mono.empty() : failed(ends));
+    });
+  }
+
+  private static Mono<Prefilled> end(List<End> ends, AuxBlocks memory, KvBlock block) {
+    if (ends.stream().allMatch(End::isGood)) {
       AuxData data = ends.stream().map(end -> end.received().aux()).filter(each -> each != null).findFirst()
           .orElse(null);
-      Prefilled prefilled = aux.vectors(data, block);
+      Prefilled prefilled = memory.vectors(data, block);
       block.close();
       return Mono.just(prefilled);
     }
-    Received first = failed.getFirst().received();
+    return failed(ends);
+  }
+
+  private static <T> Mono<T> failed(List<End> ends) {
+    Received first = ends.stream().filter(end -> !end.isGood()).findFirst().orElseThrow().received();
     return Flux.fromIterable(ends).filter(End::isGood).concatMap(end -> end.part().order().blocks().release())
         .then(Mono.error(() -> new IllegalStateException("request %s must be received (was %s: %s)"
             .formatted(first.request(), first.ending(), first.cause()), first.cause())));
@@ -144,10 +177,10 @@ final class DecodeSide {
         : shard.keys(prompt);
   }
 
-  private ReceiveOrder auxOrder(String name, KvBlock block, Duration deadline) {
+  private ReceiveOrder auxOrder(AuxBlocks memory, String name, KvBlock block, Duration deadline) {
     BlockDraft draft = block.draft();
-    ShardMover cache = new ConnectingMover(List.of(aux.transfer()), sources.aux(),
-        PushLayers.keys(aux.space(), name, 1), number -> draft, true);
+    ShardMover cache = new ConnectingMover(List.of(memory.transfer()), sources.aux(),
+        PushLayers.keys(memory.space(), name, 1), number -> draft, true);
     ShardMover mover = new ShardMover() {
       @Override
       public Mono<Void> move(MoveTicket ticket) {

@@ -2,9 +2,7 @@ package io.penstock.examples.disaggregated.node;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
-import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.block.CacheSpace;
 import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.LifecycleListener;
 import io.penstock.disagg.request.LifecycleOptions;
@@ -23,7 +21,6 @@ import io.penstock.flow.Production;
 import io.penstock.flow.PushLayers;
 import io.penstock.stack.HostTier;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import java.time.Duration;
 import java.util.HashMap;
@@ -74,6 +71,11 @@ final class PrefillSide implements AutoCloseable {
     return requireNonNull(outlets.get(rank), "outlet");
   }
 
+  /// Space of aux data.
+  CacheSpace auxSpace() {
+    return aux.space();
+  }
+
   /// Tier for the readers of aux data, at the first rank.
   PushLayers auxOutlet() {
     return auxOutlet;
@@ -99,12 +101,39 @@ final class PrefillSide implements AutoCloseable {
     return instance.claimedBlocks();
   }
 
+  /// Gets more of a prompt from elsewhere.
+  @FunctionalInterface
+  interface More {
+    /// Gets nothing.
+    More NONE = (sequence, cachedTokens) -> cachedTokens;
+
+    /// @param cachedTokens tokens from the first on that are in the cache of `sequence`
+    /// @return as many, or more, that are there now
+    int get(Sequence sequence, int cachedTokens);
+  }
+
+  Prefilled push(String request, int[] prompt, Pace pace, PrefillSteps steps) {
+    return push(request, prompt, More.NONE, pace, steps);
+  }
+
+  private int loaded(Sequence sequence, int[] prompt, More more) {
+    int tokens = more.get(sequence, tiers.load(sequence, prompt));
+    sequence.finish(tokens);
+    return tokens;
+  }
+
   /// Computes the part of a prompt that the tiers of the ranks lack. Readers may have asked for it already.
   ///
   /// @param steps called before readers may have the layers of a step
-  Prefilled push(String request, int[] prompt, Pace pace, PrefillSteps steps) {
+  Prefilled push(String request, int[] prompt, More more, Pace pace, PrefillSteps steps) {
     Sequence sequence = instance.open(request);
-    int cachedTokens = tiers.load(sequence, prompt);
+    int cachedTokens;
+    try {
+      cachedTokens = loaded(sequence, prompt, more);
+    } catch (RuntimeException e) {
+      sequence.close();
+      throw e;
+    }
     Pushing pushing = new Pushing(sequence, outlets, request, prompt.length);
     Prefilled prefilled;
     try {
@@ -123,28 +152,22 @@ final class PrefillSide implements AutoCloseable {
     return prefilled;
   }
 
-  /// Computes the part of a prompt that the tiers of the ranks lack, and puts its blocks there.
   Prefilled compute(String request, int[] prompt, Pace pace, PrefillSteps steps) {
+    return compute(request, prompt, More.NONE, pace, steps);
+  }
+
+  /// Computes the part of a prompt that the tiers of the ranks lack, and puts its blocks there.
+  Prefilled compute(String request, int[] prompt, More more, Pace pace, PrefillSteps steps) {
     try (Sequence sequence = instance.open(request)) {
-      int cachedTokens = tiers.load(sequence, prompt);
+      int cachedTokens = loaded(sequence, prompt, more);
       Prefilled prefilled = new Prefill(sequence, pace, steps).run(prompt);
       tiers.store(sequence, prompt, prompt.length);
       keepAux(request, prefilled, cachedTokens);
       for (int rank = 0; rank < kept.size(); rank++) {
-        kept.get(rank).open(request, leased(rank, prompt));
+        kept.get(rank).open(request, tiers.leased(rank, prompt));
       }
       return prefilled;
     }
-  }
-
-  /// A lease in the tier of a rank: the blocks of the prompt stay there.
-  private HeldBlocks leased(int rank, int[] prompt) {
-    List<BlockKey> keys = deployment().shards().get(rank).keys(prompt);
-    BlockScope scope = new BlockScope();
-    if (!keys.isEmpty()) {
-      tiers.tiers().get(rank).lease(keys, OnMiss.SKIP, scope).block(PATIENCE);
-    }
-    return () -> Mono.fromRunnable(scope::close);
   }
 
   private void keepAux(String request, Prefilled prefilled, int cachedTokens) {

@@ -2,8 +2,10 @@ package io.penstock.examples.disaggregated.node;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.SliceShape;
+import io.penstock.disagg.request.HeldBlocks;
 import io.penstock.examples.disaggregated.rank.Deployment;
 import io.penstock.examples.disaggregated.rank.RankCache;
 import io.penstock.examples.disaggregated.rank.Sequence;
@@ -85,6 +87,16 @@ final class RankTiers implements AutoCloseable {
             PutSource.of(blocks, SliceShape.Order.LAYER_FIRST)).blockLast(PATIENCE);
       }
     }
+  }
+
+  /// A lease in the tier of a rank: the blocks of `tokens` stay there.
+  HeldBlocks leased(int rank, int[] tokens) {
+    List<BlockKey> keys = deployment.shards().get(rank).keys(tokens);
+    BlockScope scope = new BlockScope();
+    if (!keys.isEmpty()) {
+      tiers.get(rank).lease(keys, OnMiss.SKIP, scope).block(PATIENCE);
+    }
+    return () -> Mono.fromRunnable(scope::close);
   }
 
   @Override

@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 /// @param outcome of a decoded request
 /// @param times of layers, in microseconds since the epoch
 /// @param rankBytes of the weights that each rank of the node has; empty if it computed nothing
+/// @param prefix what a prefill did not compute; null from a decode
 /// @param failure reason why the node could not do its work; null if it did
-public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes,
+public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes, @Nullable Prefix prefix,
     @Nullable Failure failure) {
   public static final Reply DONE = new Reply(null, List.of(), List.of());
 
   Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes) {
-    this(outcome, times, rankBytes, null);
+    this(outcome, times, rankBytes, null, null);
   }
 
   /// @param type simple name of the exception
@@ -26,7 +27,7 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long>
   }
 
   static Reply failed(Failure failure) {
-    return new Reply(null, List.of(), List.of(), failure);
+    return new Reply(null, List.of(), List.of(), null, failure);
   }
 
   /// This reply, if the node did its work.
@@ -39,6 +40,10 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long>
     return this;
   }
 
+  /// @param cachedTokens that the prefill had from earlier requests
+  /// @param pulledTokens behind these that came from the decode of the turn before
+  public record Prefix(int cachedTokens, int pulledTokens) {}
+
   /// @param tokens that were generated
   /// @param logits for each token the bits of what it was chosen from
   /// @param steps of the model after the prefill
@@ -47,11 +52,12 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long>
   /// @param cachedTokens of the prompt that the decode had before
   /// @param tokenBytes of the tokens that the plan moved
   /// @param movedBytes that came for this request, in whole blocks
+  /// @param keptTokens of prompt and answer that the decode has in whole blocks
   public record Outcome(List<Integer> tokens, List<List<Integer>> logits, int steps, int guessed, int accepted,
-      int cachedTokens, long tokenBytes, long movedBytes) {
-    static Outcome of(Generated generated, int cachedTokens, long tokenBytes, long movedBytes) {
+      int cachedTokens, long tokenBytes, long movedBytes, int keptTokens) {
+    static Outcome of(Generated generated, int cachedTokens, long tokenBytes, long movedBytes, int keptTokens) {
       return new Outcome(generated.tokens(), generated.logits().stream().map(Bits::of).toList(), generated.steps(),
-          generated.guessed(), generated.accepted(), cachedTokens, tokenBytes, movedBytes);
+          generated.guessed(), generated.accepted(), cachedTokens, tokenBytes, movedBytes, keptTokens);
     }
   }
 }

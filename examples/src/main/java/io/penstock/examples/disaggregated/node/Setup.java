@@ -38,9 +38,9 @@ public record Setup(Deployment prefill, Deployment decode, boolean push, Tokens 
     }
   }
 
-  /// Blocks that a rank's tier has room for: those of all prompts.
+  /// Blocks that a rank's tier has room for: those of all prompts and answers.
   int tierBlocks(Shard shard) {
-    return keptRequests() * Math.max(1, shard.blocks(tokens.prompt));
+    return keptRequests() * Math.max(1, shard.blocks(sequenceTokens()));
   }
 
   /// Requests of which a node has memory: those that warm it up may still be kept.

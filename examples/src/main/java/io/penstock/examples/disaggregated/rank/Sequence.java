@@ -48,7 +48,7 @@ public final class Sequence implements AutoCloseable {
   }
 
   /// Tokens whose cache will not change any more: it is read, and not written again.
-  int finalTokens() {
+  public int finalTokens() {
     return finalTokens;
   }
 

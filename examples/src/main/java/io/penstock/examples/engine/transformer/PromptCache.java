@@ -71,6 +71,14 @@ final class PromptCache {
     });
   }
 
+  /// Loads the longest prefix of `keys` that a node has, or is just being given.
+  ///
+  /// @param first number of the first key's block; its memory and that of those behind it is claimed
+  /// @return number of blocks; cold
+  Mono<Integer> load(PenstockClient node, List<BlockKey> keys, int first) {
+    return node.load(keys, rows(first));
+  }
+
   /// Offloads the blocks of `keys` that a node lacks, from the first block on; they are final.
   ///
   /// @return number of blocks that were stored; cold

@@ -19,6 +19,7 @@ import io.penstock.examples.openai.EngineResult;
 import io.penstock.operator.LiveTimers;
 import io.penstock.system.LiveClock;
 import io.penstock.tier.BlockTier;
+import io.penstock.wire.PenstockClient;
 import io.penstock.wire.PenstockNode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -253,9 +255,21 @@ public final class TransformerEngine implements Engine {
       int have = keys.isEmpty() || kept == null || !options.reuse() ? 0 : own(keys);
       Optional<TransferParams> source = TransferParams.source(request.transfer());
       if (source.isPresent()) {
-        have = more(keys, have, source.get().address());
+        int there = have;
+        have +=
+            more(keys, have, source.get().address(), (client, missing) -> cache.load(client.tier(), missing, there));
       }
-      return options.node() == null || !options.reuse() ? have : more(keys, have, options.node());
+      return options.node() == null || !options.reuse() ? have : shared(keys, have, options.node());
+    }
+
+    /// What the node that all engines share has, or is just being given: a turn often begins before the last one is
+    /// stored.
+    private int shared(List<BlockKey> keys, int have, String node) throws InterruptedException {
+      return have + more(keys, have, node, (client, missing) -> cache.load(inSession(client), missing, have));
+    }
+
+    private PenstockClient inSession(PenstockClient client) {
+      return client.inSession(request.session(), options.pendingWait());
     }
 
     private int own(List<BlockKey> keys) throws InterruptedException {
@@ -267,11 +281,10 @@ public final class TransformerEngine implements Engine {
       }
     }
 
-    private int more(List<BlockKey> keys, int have, String node) throws InterruptedException {
+    private int more(List<BlockKey> keys, int have, String node,
+        BiFunction<PenstockClient, List<BlockKey>, Mono<Integer>> load) throws InterruptedException {
       List<BlockKey> missing = keys.subList(have, keys.size());
-      return missing.isEmpty()
-          ? have
-          : have + peers.use(node, PATIENCE, client -> cache.load(client.tier(), missing, have), 0);
+      return missing.isEmpty() ? 0 : peers.use(node, PATIENCE, client -> load.apply(client, missing), 0);
     }
 
     /// Puts the blocks of the prompt into the own tier.
@@ -330,7 +343,7 @@ public final class TransformerEngine implements Engine {
         }
       }
       if (options.node() != null) {
-        peers.use(options.node(), patience, client -> cache.store(client, keys), 0L);
+        peers.use(options.node(), patience, client -> cache.store(inSession(client), keys), 0L);
       }
     }
   }

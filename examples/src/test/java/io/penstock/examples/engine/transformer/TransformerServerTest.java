@@ -3,7 +3,17 @@ package io.penstock.examples.engine.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.examples.openai.EngineServerOptions;
+import io.penstock.tier.Reservation;
 import io.penstock.wire.PenstockNode;
 import java.io.IOException;
 import java.net.Socket;
@@ -12,8 +22,10 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -83,6 +95,97 @@ final class TransformerServerTest {
     JsonNode second = Http.post(prefill.http().address(), "/v1/completions", body);
     assertThat(Http.cached(second)).isEqualTo((100 + answer.size() - 1) / 16 * 16);
     assertThat(Http.tokens(second)).isEqualTo(expected(next, 10));
+  }
+
+  /// The decode offloads what it generated, and the next turn's prefill pulls it: also when others need room meanwhile.
+  @Test
+  void pausedSession_isPulledByTheNextPrefill_thoughOthersFilledTheNode() throws Exception {
+    PenstockNode small = PenstockNode.start(PenstockNode.Options.of(MODEL.space(), 40)
+        .withPolicy(EvictionPolicy.SESSIONS)).blockOptional(PATIENCE).orElseThrow();
+    TransformerServer first = server(TransformerOptions.of(EngineRole.PREFILL, small.address()));
+    TransformerServer decoder = server(TransformerOptions.of(EngineRole.DECODE, small.address()));
+    TransformerServer second = server(TransformerOptions.of(EngineRole.PREFILL, small.address()));
+    try {
+      String[] headers = {"X-Session-Id", "chat-1", "X-Priority", "6", "X-Session-Keep", "600"};
+      int[] prompt = prompt(300, 40);
+      List<Integer> answer = Http.tokens(
+          Http.disaggregated(first.http().address(), decoder.http().address(), prompt, 33, headers));
+      SessionUse session = new SessionUse(SessionId.of("chat-1"), 6, Duration.ofSeconds(600));
+      List<BlockKey> blocks = small.tier().sessionKeys(session.session(), null, 100).blockOptional(PATIENCE)
+          .orElseThrow().keys();
+      assertThat(blocks).hasSize((40 + answer.size() - 1) / 16);
+      assertThat(small.tier().session(session, SessionState.PAUSED).block(PATIENCE)).isTrue();
+      for (int other = 0; other < 4; other++) { // each has 12 blocks
+        Http.post(decoder.http().address(), "/v1/completions", Http.completion(prompt(400 + other, 200), 1));
+      }
+      int[] next = Arrays.copyOf(prompt, 40 + answer.size() + 5);
+      for (int i = 0; i < answer.size(); i++) {
+        next[40 + i] = answer.get(i);
+      }
+      JsonNode turn = Http.post(second.http().address(), "/v1/completions", Http.completion(next, 10), headers);
+      assertThat(Http.cached(turn)).as("blocks of prompt and answer").isEqualTo(16 * blocks.size());
+      assertThat(Http.tokens(turn)).isEqualTo(expected(next, 10));
+    } finally {
+      for (TransformerServer each : List.of(first, decoder, second)) {
+        each.close().block(PATIENCE);
+      }
+      small.close().block(PATIENCE);
+    }
+  }
+
+  /// Turn n + 1 comes while a block of turn n is being stored.
+  @Test
+  void turnThatComesEarly_waitsForTheBlockThatIsBeingStored() throws Exception {
+    int[] prompt = prompt(500, 70);
+    List<BlockKey> keys = MODEL.space().keys(Arrays.copyOf(prompt, 64));
+    TransformerServer patient =
+        server(TransformerOptions.of(EngineRole.PREFILL, node.address()).withPendingWait(PATIENCE));
+    PenstockNode source = PenstockNode.start(MODEL.space(), 100).blockOptional(PATIENCE).orElseThrow();
+    TransformerServer computing = server(TransformerOptions.of(EngineRole.BOTH, source.address()));
+    try (BlockScope scope = new BlockScope()) {
+      Http.post(computing.http().address(), "/v1/completions", Http.completion(prompt, 1));
+      Reservation writing = node.tier().reserve(keys, scope).blockOptional(PATIENCE).orElseThrow();
+      CompletableFuture<JsonNode> turn =
+          Http.posted(patient.http().address(), "/v1/completions", Http.completion(prompt, 10));
+      until(() -> patient.engine().computedBlocks() > 0);
+      assertThat(turn).isNotDone();
+      List<Block> blocks = source.tier().get(keys, scope).collectList().blockOptional(PATIENCE).orElseThrow();
+      for (int i = 0; i < blocks.size(); i++) {
+        BlockDraft draft = writing.drafts().get(i);
+        blocks.get(i).read(from -> {
+          draft.write(GranuleRange.all(draft.layout()), to -> to.copyFrom(from));
+          return true;
+        });
+        draft.produced(GranuleRange.all(draft.layout()));
+      }
+      writing.commit(writing.drafts()).block(PATIENCE);
+      JsonNode answer = turn.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      assertThat(Http.cached(answer)).as("loaded, not computed").isEqualTo(64);
+      assertThat(Http.tokens(answer)).isEqualTo(expected(prompt, 10));
+    } finally {
+      computing.close().block(PATIENCE);
+      patient.close().block(PATIENCE);
+      source.close().block(PATIENCE);
+    }
+  }
+
+  @Test
+  void unlikeWeights_missInsteadOfMixing() throws Exception {
+    ToyTransformer unlike = new ToyTransformer(8, 512);
+    assertThat(unlike.space().difference(MODEL.space())).isPresent();
+    assertThat(new ToyTransformer(7, 512).space()).isEqualTo(MODEL.space());
+    TransformerServer other = TransformerServer.start(unlike, TransformerOptions.of(EngineRole.PREFILL, node.address()),
+        EngineServerOptions.of("127.0.0.1", 0)).blockOptional(PATIENCE).orElseThrow();
+    try {
+      int[] prompt = prompt(600, 80);
+      Http.post(decode.http().address(), "/v1/completions", Http.completion(prompt, 1));
+      assertThat(Http.cached(Http.post(prefill.http().address(), "/v1/completions", Http.completion(prompt, 1))))
+          .as("of equal weights").isEqualTo(64);
+      assertThat(Http.cached(Http.post(other.http().address(), "/v1/completions", Http.completion(prompt, 1))))
+          .as("of other weights, at a node that refuses their space").isZero();
+    } finally {
+      other.close().block(PATIENCE);
+    }
   }
 
   @Test

@@ -9,7 +9,9 @@ public enum ApiForm {
   CHAT("/v1/chat/completions"),
   RESPONSES("/v1/responses"),
   MESSAGES("/v1/messages"),
-  MODELS("/v1/models");
+  MODELS("/v1/models"),
+  /// States of sessions. No request of this form goes to an engine.
+  SESSIONS("/v1/sessions");
 
   private final String path;
 
@@ -28,6 +30,9 @@ public enum ApiForm {
 
   /// The form of a path; null if no form has it.
   public static @Nullable ApiForm ofPath(String path) {
+    if (path.startsWith(SESSIONS.path + "/")) {
+      return SESSIONS;
+    }
     return path.startsWith(MODELS.path + "/")
         ? MODELS
         : Arrays.stream(values()).filter(form -> form.path.equals(path)).findFirst().orElse(null);

@@ -45,6 +45,11 @@ public final class ApiKeys {
     return access.isOpen() ? Mono.just(named(OPEN)) : Mono.defer(() -> known(headers, from));
   }
 
+  /// Whether all clients are one tenant.
+  boolean isOpen() {
+    return access.isOpen();
+  }
+
   Quota quota(Tenant tenant) {
     return quotas.get().of(tenant.name());
   }

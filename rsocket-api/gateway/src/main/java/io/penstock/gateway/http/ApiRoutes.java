@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -36,23 +37,27 @@ public final class ApiRoutes {
   private final Instances instances;
   private final ModelCatalog models;
   private final Metaserver metaserver;
+  private final @Nullable SessionPool sessions;
   private final GatewayMeters meters;
   private final RandomGenerator random;
   private final Scheduler timer;
   private final Scheduler work;
 
   /// @param models which engine has which model
+  /// @param sessions is told the states of sessions; null for none
   /// @param random the source of ids
   /// @param timer the clock
   /// @param work parses large bodies
   public ApiRoutes(HttpOptions options, ApiKeys keys, Relay relay, Instances instances, ModelCatalog models,
-      Metaserver metaserver, GatewayMeters meters, RandomGenerator random, Scheduler timer, Scheduler work) {
+      Metaserver metaserver, @Nullable SessionPool sessions, GatewayMeters meters, RandomGenerator random,
+      Scheduler timer, Scheduler work) {
     this.options = options;
     this.keys = keys;
     this.relay = relay;
     this.instances = instances;
     this.models = models;
     this.metaserver = metaserver;
+    this.sessions = sessions;
     this.meters = meters;
     this.random = random;
     this.timer = timer;
@@ -111,6 +116,11 @@ public final class ApiRoutes {
 
   Relay relay() {
     return relay;
+  }
+
+  /// Null if the gateway was given no pool.
+  @Nullable SessionPool sessions() {
+    return sessions;
   }
 
   GatewayMeters meters() {

@@ -46,12 +46,12 @@ final class Exchange {
   private static final String PARENT_FORM = "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}";
   private static final String STATE = "tracestate";
   private static final String STATE_FORM = "[\\x20-\\x7e]{1,512}";
-  private static final String PRIORITY = "X-Priority";
-  private static final String SESSION = "X-Session-Id";
   private static final String MESSAGES_VERSION = "anthropic-version";
   private static final int OK = 200;
   private static final int INTERNAL = 500;
   private static final int WENT = 499;
+  private static final int NOT_IMPLEMENTED = 501;
+  private static final int UNAVAILABLE = 503;
   private static final int CHARS_PER_TOKEN = 4;
   private static final int OFF_LOOP = 64 << 10;
 
@@ -113,7 +113,11 @@ final class Exchange {
       known.begin(quota, routes.timer().now(TimeUnit.NANOSECONDS));
       tenant = known;
       counted = true;
-      return form == ApiForm.MODELS ? models() : generate(quota);
+      return switch (form) {
+        case MODELS -> models();
+        case SESSIONS -> session(known, quota);
+        default -> generate(quota);
+      };
     });
   }
 
@@ -135,6 +139,34 @@ final class Exchange {
     return json(OK, isOpenAi ? model : Models.messagesModel(name, model));
   }
 
+  /// Tells the pool the state of a session of this tenant.
+  private Mono<Void> session(Tenant known, Quota quota) {
+    SessionPool pool = routes.sessions();
+    if (pool == null) {
+      throw new ApiException(NOT_IMPLEMENTED, "pool must be given to the gateway for sessions (was not)");
+    }
+    String name = SessionRequest.name(path());
+    HttpOptions options = routes.options();
+    return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer()).map(ApiJson::request)
+        .map(body -> SessionRequest.of(name, poolName(known, name), body, quota.priority()))
+        .flatMap(told -> pool.state(told.use(), told.state())
+            .onErrorMap(failure -> !(failure instanceof ApiException), failure -> {
+              LOG.warn("session of request {} did not reach the pool: {}", id, failure.getMessage());
+              return new ApiException(UNAVAILABLE, "the pool does not answer now");
+            })
+            .flatMap(spaces -> json(OK, told.answer(spaces))));
+  }
+
+  private String path() {
+    String uri = request.uri();
+    int query = uri.indexOf('?');
+    return query < 0 ? uri : uri.substring(0, query);
+  }
+
+  private String poolName(Tenant known, String given) {
+    return SessionNames.inPool(routes.keys().isOpen() ? null : known.name(), given);
+  }
+
   private Mono<Void> generate(Quota quota) {
     HttpOptions options = routes.options();
     return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer())
@@ -151,8 +183,9 @@ final class Exchange {
     OwnForm own = routes.relay().asksIn(form) ? OwnForm.of(form, body) : null;
     ObjectNode chat = own == null ? ChatRequests.of(form, body) : own.chat();
     HttpHeaders headers = request.requestHeaders();
-    RelayRequest relayed = new RelayRequest(form.enginePath(), chat, id, passed(headers), bytes,
-        priority(headers, quota), session(headers, body), own);
+    int priority = priority(headers, quota);
+    RelayRequest relayed = new RelayRequest(form.enginePath(), chat, id, passed(headers, body, priority), bytes,
+        priority, session(headers, body), own);
     boolean isStream = chat.path("stream").asBoolean(false);
     return routes.relay().answer(relayed, trace).<Void>switchOnFirst((first, events) -> {
       Throwable failure = first.getThrowable();
@@ -236,6 +269,17 @@ final class Exchange {
     };
   }
 
+  private Map<String, String> passed(HttpHeaders headers, ObjectNode body, int priority) {
+    Map<String, String> passed = passed(headers);
+    String session = given(headers, body);
+    Tenant known = tenant;
+    Duration keep = SessionNames.keep(headers);
+    if (!session.isEmpty() && known != null) {
+      SessionNames.add(poolName(known, session), priority, keep, passed);
+    }
+    return passed;
+  }
+
   /// The headers that go with every leg. A state without a valid parent means nothing; several states are one.
   static Map<String, String> passed(HttpHeaders headers) {
     Map<String, String> passed = new HashMap<>();
@@ -252,20 +296,26 @@ final class Exchange {
 
   /// A request may lower the priority of its tenant, and not raise it.
   static int priority(HttpHeaders headers, Quota quota) {
-    String given = headers.get(PRIORITY);
+    String given = headers.get(SessionNames.PRIORITY);
     if (given == null) {
       return quota.priority();
     }
     if (!given.matches("[0-7]")) {
-      throw new ApiException(400, PRIORITY + " must be from 0 to 7 (was another)");
+      throw new ApiException(400, SessionNames.PRIORITY + " must be from 0 to 7 (was another)");
     }
     return Math.min(Integer.parseInt(given), quota.priority());
   }
 
   private @Nullable String session(HttpHeaders headers, ObjectNode body) {
-    String given = headers.get(SESSION, body.path("prompt_cache_key").asString(""));
+    String given = given(headers, body);
     Tenant known = tenant;
-    return given.isEmpty() || given.length() > 256 || known == null ? null : known.name() + "/" + given;
+    return given.isEmpty() || known == null ? null : known.name() + "/" + given;
+  }
+
+  /// The session that the client named; empty for none.
+  private static String given(HttpHeaders headers, ObjectNode body) {
+    String given = headers.get(SessionNames.ID, body.path("prompt_cache_key").asString(""));
+    return given.length() > SessionNames.MAX_CHARS ? "" : given;
   }
 
   /// Tokens that the tenant is charged. Where no engine counted them, because the client went, they are estimated.

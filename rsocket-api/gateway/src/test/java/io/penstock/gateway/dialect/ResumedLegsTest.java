@@ -135,7 +135,8 @@ final class ResumedLegsTest {
       List<AnswerEvent> whole = answer.get();
       if (whole == null) {
         assertThat(failure.get()).isInstanceOfSatisfying(LegFailure.class,
-          death -> assertThat(death.status()).as("SGLang refuses ids in chats, and the gateway goes without").isZero());
+            death -> assertThat(death.status()).as("SGLang refuses ids in chats, and the gateway goes without")
+                .isZero());
         boolean unnamed = rig.name == DialectName.SGLANG && chat;
         assertThat(unnamed || decodes.size() == 3).as("legs of decodes: %d", decodes.size()).isTrue();
         String expected = Answers.expected(Json.tree(body), chat).getFirst();

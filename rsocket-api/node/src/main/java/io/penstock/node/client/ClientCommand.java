@@ -61,7 +61,7 @@ abstract class ClientCommand implements Callable<Integer> {
   @Spec
   private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--connect", paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733",
+  @Option(names = {"--connect", "--node"}, paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733",
       converter = NodeAddress.Converter.class,
       description = "The node to talk to: HOST:PORT, unix:PATH or ws://HOST:PORT, with --tls what others call wss://"
           + " (default: ${DEFAULT-VALUE}).")

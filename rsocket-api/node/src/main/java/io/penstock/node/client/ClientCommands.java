@@ -23,7 +23,8 @@ public final class ClientCommands {
             new PinCommand(console, dialer), new UnpinCommand(console, dialer), new RemoveCommand(console, dialer),
             new KeepCommand(console, dialer), new LoadCommand(console, dialer),
             new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer),
-            new RegistryCommand(console, dialer))
+            new RegistryCommand(console, dialer), new ExportCommand(console, dialer),
+            new ImportCommand(console, dialer))
         .map(ClientCommands::line).toList();
   }
 

@@ -110,6 +110,10 @@ final class EventsCommand extends ClientCommand {
         line.put("down", snapshot.down());
       }
       case TierEvent.SnapshotEnded snapshot -> line.put("type", "snapshotEnd");
+      case TierEvent.SessionEnded ended -> {
+        line.put("type", "sessionEnded");
+        line.put("session", ended.session().toString());
+      }
     }
     return line;
   }

@@ -39,6 +39,11 @@ final class KeyChoice {
     return count() > 0;
   }
 
+  /// Whether token ids name the blocks.
+  boolean hasTokens() {
+    return tokens != null;
+  }
+
   /// The options that were given, for a message.
   String given() {
     List<String> options = new ArrayList<>();

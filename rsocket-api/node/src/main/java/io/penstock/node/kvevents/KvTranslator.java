@@ -56,6 +56,8 @@ final class KvTranslator {
       }
       case TierEvent.Skipped e -> {
       }
+      case TierEvent.SessionEnded e -> {
+      }
     }
   }
 

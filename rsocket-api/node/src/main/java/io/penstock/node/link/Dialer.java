@@ -26,7 +26,7 @@ public interface Dialer {
 
       @Override
       public NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
-        return StatLink.to(address, patience);
+        return StatLink.to(address, config, patience);
       }
     };
   }

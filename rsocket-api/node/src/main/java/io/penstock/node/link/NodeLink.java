@@ -1,5 +1,7 @@
 package io.penstock.node.link;
 
+import io.penstock.block.CacheSpace;
+import io.penstock.block.session.SessionId;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.tier.BlockTier;
@@ -26,6 +28,16 @@ public interface NodeLink extends AutoCloseable {
   /// The prefill and decode instances that the node knows.
   default Mono<List<InstanceView>> instances() {
     return Mono.error(new IllegalStateException("link must name no space to ask for instances (named one)"));
+  }
+
+  /// The spaces without a salt that know a session.
+  default Mono<List<CacheSpace>> spaces(SessionId session) {
+    return Mono.error(new IllegalStateException("link must name no space to ask for spaces (named one)"));
+  }
+
+  /// Another link to the node, which names `space`.
+  default NodeLink in(CacheSpace space) {
+    throw new IllegalStateException("link must name no space to be linked with one (named one)");
   }
 
   /// Runs `work` with the requests that the node keeps as a prefill rank.

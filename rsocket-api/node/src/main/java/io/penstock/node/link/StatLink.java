@@ -1,9 +1,13 @@
 package io.penstock.node.link;
 
+import io.penstock.block.CacheSpace;
+import io.penstock.block.session.SessionId;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.NodeConfig;
 import io.penstock.operator.LiveTimers;
 import io.penstock.tier.BlockTier;
+import io.penstock.wire.NodeSessions;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.ServerStat;
@@ -21,16 +25,20 @@ import reactor.netty.resources.LoopResources;
 /// A link that names no space: it answers with the node's report about itself, and nothing else.
 final class StatLink implements NodeLink {
   private final NodeAddress address;
+  private final NodeConfig config;
+  private final Duration patience;
   private final TcpClientOptions tcp;
   private final LoopResources loops = LoopResources.create("penstock-client", 1, true);
 
-  private StatLink(NodeAddress address, TcpClientOptions tcp) {
+  private StatLink(NodeAddress address, NodeConfig config, Duration patience, TcpClientOptions tcp) {
     this.address = address;
+    this.config = config;
+    this.patience = patience;
     this.tcp = tcp;
   }
 
-  static NodeLink to(NodeAddress address, Duration patience) {
-    return new StatLink(address,
+  static NodeLink to(NodeAddress address, NodeConfig config, Duration patience) {
+    return new StatLink(address, config, patience,
         address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience)));
   }
 
@@ -55,6 +63,26 @@ final class StatLink implements NodeLink {
             "registry must be true in the settings of the node at " + address
                 + ", as serve --registry true sets it (was false)",
             unknown));
+  }
+
+  @Override
+  public Mono<List<CacheSpace>> spaces(SessionId session) {
+    return Mono.usingWhen(Mono.fromSupplier(this::sessions), all -> all.spaces(session), NodeSessions::close)
+        .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
+        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
+            "the node at " + address + " must be able to list the blocks of a session (is of an earlier release)",
+            unknown));
+  }
+
+  private NodeSessions sessions() {
+    return NodeSessions.of(TcpTransport.client(address.place(), tcp, loops, address.listener()),
+        WireLink.options(address).build(), KvPeerOptions.defaults(), LiveTimers.of(Schedulers.single()),
+        RandomGenerator.getDefault());
+  }
+
+  @Override
+  public NodeLink in(CacheSpace space) {
+    return WireLink.dial(address, config, space, patience);
   }
 
   private RegistryClient registry() {

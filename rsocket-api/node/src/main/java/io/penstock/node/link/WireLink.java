@@ -58,7 +58,11 @@ final class WireLink implements NodeLink {
   }
 
   static NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
-    CacheSpace space = config.space();
+    return dial(address, config, config.space(), patience);
+  }
+
+  /// @param config of which slice and window sizes count
+  static NodeLink dial(NodeAddress address, NodeConfig config, CacheSpace space, Duration patience) {
     int window = config.get(NodeSettings.WINDOW_BLOCKS);
     SlabArena arena = new SlabArena("client", space.layout(), 2 * window, 16);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);

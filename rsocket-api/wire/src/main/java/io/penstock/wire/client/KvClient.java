@@ -6,6 +6,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.budget.Permits;
@@ -262,6 +264,11 @@ public final class KvClient {
   ///     not `sessions`
   public Mono<Boolean> session(SessionUse session, SessionState state) {
     return questions.session(session, state);
+  }
+
+  /// Keys of the visible blocks of a session, in pages; see [io.penstock.tier.BlockTier#sessionKeys].
+  public Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    return questions.sessionKeys(session, after, most);
   }
 
   /// Matches `keys`, and waits up to `patience`, as far as the node lets a request wait, for those right behind the

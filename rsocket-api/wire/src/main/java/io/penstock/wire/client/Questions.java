@@ -2,6 +2,8 @@ package io.penstock.wire.client;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.Presence;
@@ -52,6 +54,15 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
         .onErrorResume(Questions::isUnknownRoute, e -> Mono.just(false));
   }
 
+  /// @return empty also from a node of an earlier release
+  Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    return connection
+        .ask(Routes.BLOCKS, SessionMessages.BlocksRequest.of(session, space, after, most),
+            SessionMessages.BlocksReply.class)
+        .onErrorResume(Questions::isUnknownRoute, e -> Mono.empty())
+        .filter(SessionMessages.BlocksReply::known).map(reply -> reply.page(space));
+  }
+
   private static boolean isUnknownRoute(Throwable e) {
     return e instanceof WireFailure.RemotePermanentException failure
         && failure.code() == ErrorCode.UNKNOWN_ROUTE.code();
@@ -85,11 +96,11 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
 
   /// @param generation of the node that numbered `after`; null for any node
   Flux<TierEvent> events(long after, @Nullable Long generation) {
-    return events(new Messages.EventsRequest(after, generation, Fields.bytes(space), null));
+    return events(new Messages.EventsRequest(after, generation, Fields.bytes(space), null, true));
   }
 
   Flux<TierEvent> follow() {
-    return events(new Messages.EventsRequest(0, null, Fields.bytes(space), true));
+    return events(new Messages.EventsRequest(0, null, Fields.bytes(space), true, true));
   }
 
   private Flux<TierEvent> events(Messages.EventsRequest request) {

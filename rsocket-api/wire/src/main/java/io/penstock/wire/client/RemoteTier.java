@@ -7,6 +7,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SliceShape;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
@@ -83,6 +85,11 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Mono<Boolean> session(SessionUse session, SessionState state) {
     return open(client.session(session, state));
+  }
+
+  @Override
+  public Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    return open(client.sessionKeys(session, after, most));
   }
 
   @Override

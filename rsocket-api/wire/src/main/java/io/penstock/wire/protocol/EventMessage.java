@@ -6,6 +6,7 @@ import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.session.SessionId;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierEvent;
 import java.nio.ByteBuffer;
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 @OmitsNulls
 public record EventMessage(long sequence, String type, byte @Nullable [] key, @Nullable String reason,
     @Nullable Long count,
-    @Nullable List<LevelName> levels, @Nullable List<LevelName> from) {
+    @Nullable List<LevelName> levels, @Nullable List<LevelName> from, byte @Nullable [] session) {
   private static final String TYPES =
-      "stored, moved, evicted, removed, lost, levelDown, levelUp, skipped, snapshot, present or snapshotEnd";
+      "stored, moved, evicted, removed, lost, levelDown, levelUp, skipped, snapshot, present, snapshotEnd or "
+          + "sessionEnded";
 
   public EventMessage {
     present("event.type", type);
@@ -26,6 +28,11 @@ public record EventMessage(long sequence, String type, byte @Nullable [] key, @N
 
   private EventMessage(long sequence, String type) {
     this(sequence, type, null, null, null, null, null);
+  }
+
+  public EventMessage(long sequence, String type, byte @Nullable [] key, @Nullable String reason, @Nullable Long count,
+      @Nullable List<LevelName> levels, @Nullable List<LevelName> from) {
+    this(sequence, type, key, reason, count, levels, from, null);
   }
 
   /// A level of the node's tier.
@@ -60,6 +67,8 @@ public record EventMessage(long sequence, String type, byte @Nullable [] key, @N
       case TierEvent.Skipped e -> new EventMessage(e.sequence(), "skipped", null, null, e.count(), null, null);
       case TierEvent.SnapshotStarted e -> of(e, "snapshot", e.down());
       case TierEvent.SnapshotEnded e -> new EventMessage(e.sequence(), "snapshotEnd");
+      case TierEvent.SessionEnded e ->
+        new EventMessage(e.sequence(), "sessionEnded", null, null, null, null, null, e.session().bytes());
     };
   }
 
@@ -87,6 +96,7 @@ public record EventMessage(long sequence, String type, byte @Nullable [] key, @N
       case "skipped" -> new TierEvent.Skipped(sequence, count == null ? 0 : count);
       case "snapshot" -> new TierEvent.SnapshotStarted(sequence, all("event.levels", levels));
       case "snapshotEnd" -> new TierEvent.SnapshotEnded(sequence);
+      case "sessionEnded" -> new TierEvent.SessionEnded(sequence, SessionId.of(present("event.session", session)));
       default -> throw WireFormatException.request("event.type", TYPES, type);
     };
   }

@@ -337,15 +337,24 @@ public final class Messages {
   /// @param generation of the node that numbered `after`; null for any node
   /// @param space whose events are asked for; null for the first
   /// @param snapshot whether to begin with a snapshot; then `after` is 0
+  /// @param sessions whether ends of sessions are wanted, too
   @OmitsNulls
   public record EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space,
-      @Nullable Boolean snapshot) {
+      @Nullable Boolean snapshot, @Nullable Boolean sessions) {
+    public EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space, @Nullable Boolean snapshot) {
+      this(after, generation, space, snapshot, null);
+    }
+
     public EventsRequest(long after) {
       this(after, null, null, null);
     }
 
     EventsRequest(long after, @Nullable Long generation) {
       this(after, generation, null, null);
+    }
+
+    public boolean wantsSessions() {
+      return sessions != null && sessions;
     }
 
     public boolean isSnapshot() {

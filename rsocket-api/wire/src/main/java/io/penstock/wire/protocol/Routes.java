@@ -25,6 +25,8 @@ public final class Routes {
   public static final String PIN = PREFIX + "pin";
   /// Says in which state a session is.
   public static final String SESSION = PREFIX + "session";
+  /// Asks for the blocks of a session.
+  public static final String BLOCKS = PREFIX + "blocks";
   /// Ends a read lease.
   public static final String RELEASE = PREFIX + "release";
   /// Answers when the node holds nothing any more of a get.
@@ -64,14 +66,14 @@ public final class Routes {
   public static final List<String> ALL =
       List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
           LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL,
-          SESSION);
+          SESSION, BLOCKS);
 
   private Routes() {}
 
   /// Role that `route` needs in a space. A route without a rule needs the role that may do everything.
   public static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
+      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, BLOCKS, SEGMENTS, READ, INSTANCES ->
         Role.READER;
       case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;

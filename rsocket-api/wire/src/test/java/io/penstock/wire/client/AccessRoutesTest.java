@@ -9,6 +9,9 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
 import io.penstock.flow.ProducingSource;
 import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
@@ -23,6 +26,7 @@ import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SegmentMessages;
+import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.security.Access;
@@ -62,6 +66,8 @@ final class AccessRoutesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final CacheSpace CHAT = Blocks.smallSpace();
   private static final CacheSpace CODE = new CacheSpace("code", CHAT.layout(), 0, "");
+
+  private static final SessionId AGENT = SessionId.of("agent");
 
   @TempDir
   Path folder;
@@ -149,6 +155,11 @@ final class AccessRoutesTest {
     all.put("get", new Asked(Role.READER, client -> get(client, CHAT, OnMiss.SKIP)));
     all.put("put", new Asked(Role.WRITER, client -> put(client, CHAT)));
     all.put("events", new Asked(Role.READER, client -> client.events(0).next()));
+    all.put("blocks", new Asked(Role.READER, client -> client.sessionKeys(AGENT, null, 1)));
+    all.put("session", new Asked(Role.WRITER, client -> client.session(SessionUse.of(AGENT), SessionState.ACTIVE)));
+    all.put("session everywhere", new Asked(Role.WRITER, client -> client.connection().ask(Routes.SESSION,
+        new SessionMessages.SessionRequest(new SessionMessages.Named(AGENT.bytes(), null, null), "ENDED", null, true),
+        SessionMessages.SessionReply.class)));
     all.put("release", new Asked(Role.READER, client -> client.holds().release(1)));
     all.put("pin", new Asked(Role.WRITER, client -> client.holds().pin(keys(CHAT), Pin.none())));
     all.put("get with ADMIT", new Asked(Role.WRITER, client -> get(client, CHAT, OnMiss.ADMIT)));

@@ -23,7 +23,8 @@ public record EventRoutes(ServedSpaces spaces, StreamTickets streams, ByteBufAll
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(generation, stat.lastSequence());
-      return request.isSnapshot() ? tier.follow() : tier.events(request.after());
+      Flux<TierEvent> all = request.isSnapshot() ? tier.follow() : tier.events(request.after());
+      return request.wantsSessions() ? all : all.filter(event -> !(event instanceof TierEvent.SessionEnded));
     });
     return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), allocator), allocator)
         .doFinally(end -> inFlight.over());

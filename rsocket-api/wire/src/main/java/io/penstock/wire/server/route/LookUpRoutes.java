@@ -1,12 +1,15 @@
 package io.penstock.wire.server.route;
 
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.session.SessionId;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.ReadLease;
+import io.penstock.wire.protocol.Handshake;
 import io.penstock.wire.protocol.HoldMessages;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.SessionMessages;
@@ -17,12 +20,14 @@ import io.penstock.wire.server.call.DrainGate;
 import io.penstock.wire.server.space.ConnectionHolds;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.rsocket.Payload;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -132,9 +137,34 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
 
   Mono<Payload> session(Call call) {
     SessionMessages.SessionRequest request = call.message(SessionMessages.SessionRequest.class);
+    if (request.isEverywhere()) {
+      return Flux.fromIterable(spaces.unsalted(call))
+          .concatMap(tier -> tier.session(request.session().use(), request.sessionState())).filter(known -> known)
+          .count().map(known -> call
+              .reply(new SessionMessages.SessionReply(known > 0, Math.toIntExact(known))));
+    }
     BlockTier tier = spaces.of(call, "space", request.space());
     return tier.session(request.session().use(), request.sessionState())
         .map(known -> call.reply(new SessionMessages.SessionReply(known)));
+  }
+
+  /// The blocks of a session in one space, or the spaces that know it.
+  Mono<Payload> blocks(Call call) {
+    SessionMessages.BlocksRequest request = call.message(SessionMessages.BlocksRequest.class);
+    SessionId session = request.session();
+    byte[] space = request.space();
+    if (space == null) {
+      return Flux.fromIterable(spaces.unsalted(call))
+          .concatMap(tier -> tier.sessionKeys(session, null, 1).map(page -> Handshake.Space.of(tier.info().space())))
+          .collectList().map(known -> call.reply(SessionMessages.BlocksReply.of(known)));
+    }
+    BlockTier tier = spaces.of(call, "space", space);
+    byte[] after = request.after();
+    Integer asked = request.most();
+    int most = asked == null ? spaces.limits().maxKeys() : Math.min(asked, spaces.limits().maxKeys());
+    return tier.sessionKeys(session,
+        after == null ? null : tier.info().space().key(BlockHash.read(ByteBuffer.wrap(after))), most)
+        .map(SessionMessages.BlocksReply::of).defaultIfEmpty(SessionMessages.BlocksReply.unknown()).map(call::reply);
   }
 
   Mono<Payload> exists(Call call) {

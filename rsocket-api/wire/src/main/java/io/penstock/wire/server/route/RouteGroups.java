@@ -35,6 +35,7 @@ public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUp
       case Routes.REMOVE -> gate.working(() -> holds.remove(call));
       case Routes.PIN -> gate.working(() -> holds.pin(call));
       case Routes.SESSION -> lookUps.session(call);
+      case Routes.BLOCKS -> lookUps.blocks(call);
       case Routes.RELEASE -> holds.release(call);
       case Routes.STAT -> stat.stat(call);
       case Routes.DRAIN -> drain.drain(call);

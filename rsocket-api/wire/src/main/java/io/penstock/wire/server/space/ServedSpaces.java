@@ -82,6 +82,17 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     return layer;
   }
 
+  /// The tiers whose spaces have no salt, and in which the caller may use the route of `call`: those that a request
+  /// reaches without naming them.
+  ///
+  /// @throws WireFormatException if the caller must not use the route in any of them
+  public List<BlockTier> unsalted(Call call) {
+    List<BlockTier> all =
+        spaces.tiers().stream().filter(tier -> tier.info().space().tenantSalt().isEmpty()).toList();
+    List<BlockTier> allowed = all.stream().filter(tier -> !lacks(call.route(), tier)).toList();
+    return allowed.isEmpty() && !all.isEmpty() ? List.of(allowed(call, all.getFirst())) : allowed;
+  }
+
   /// Most bytes of a slice of blocks of `layout`, as a request wants it.
   public int sliceBytes(int asked, BlockLayout layout) {
     int bytes = within("maxSliceBytes", asked, 4096, limits.maxSliceBytes());

@@ -1,0 +1,72 @@
+package io.penstock.gateway.http;
+
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
+import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.ApiForm;
+import io.penstock.gateway.api.ApiJson;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// `POST /v1/sessions/NAME` with `{"state": "PAUSED"}`: a client says that the next turn of a conversation comes later,
+/// or that none comes.
+///
+/// @param name that the client gave
+/// @param poolName that the pool knows
+record SessionRequest(String name, String poolName, SessionState state, int priority, @Nullable Duration keep) {
+  private static final int BAD_REQUEST = 400;
+  private static final int NOT_FOUND = 404;
+
+  /// @param path without a query
+  static String name(String path) {
+    String encoded = path.substring(Math.min(path.length(), ApiForm.SESSIONS.path().length() + 1));
+    try {
+      String name = QueryStringDecoder.decodeComponent(encoded);
+      if (!encoded.contains("/") && !name.isEmpty() && name.length() <= SessionNames.MAX_CHARS) {
+        return name;
+      }
+    } catch (IllegalArgumentException e) {
+      throw new ApiException(BAD_REQUEST, "session must be a name in the encoding of URLs (was another)");
+    }
+    throw new ApiException(NOT_FOUND, "path must be " + ApiForm.SESSIONS.path() + "/NAME, with a name of at most "
+        + SessionNames.MAX_CHARS + " characters (was another)");
+  }
+
+  /// @param most the greatest priority that the tenant may have
+  static SessionRequest of(String name, String poolName, ObjectNode body, int most) {
+    JsonNode priority = body.path("priority");
+    if (!priority.isMissingNode() && (!priority.isInt() || priority.asInt() < 0
+        || priority.asInt() > SessionUse.MOST_PRIORITY)) {
+      throw new ApiException(BAD_REQUEST, "priority must be from 0 to " + SessionUse.MOST_PRIORITY + " (was another)");
+    }
+    JsonNode keep = body.path("keep");
+    return new SessionRequest(name, poolName, state(body.path("state").asString("")),
+        Math.min(most, priority.asInt(most)),
+        keep.isMissingNode() ? null : SessionNames.keep("keep", keep.asString("")));
+  }
+
+  private static SessionState state(String word) {
+    try {
+      return SessionState.valueOf(word.toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException e) {
+      throw new ApiException(BAD_REQUEST, "state must be ACTIVE, PAUSED or ENDED (was another)");
+    }
+  }
+
+  SessionUse use() {
+    return new SessionUse(SessionId.of(poolName), priority, keep);
+  }
+
+  /// The answer to the client.
+  ///
+  /// @param spaces that know the session
+  ObjectNode answer(int spaces) {
+    return ApiJson.object().put("id", name).put("object", "session").put("state", state.name())
+        .put("known", spaces > 0).put("pool_session", poolName);
+  }
+}
