@@ -22,8 +22,8 @@ import reactor.netty.resources.LoopResources;
     name = "gateway",
     description = {"Measures what a gateway costs the requests that go through it.", "",
       "A scripted engine in this process streams answers, one token a packet. It is asked directly and through gateways"
-          + " in processes of their own, one with its defaults and one without resumes, by turns: as fast as it can, and"
-          + " at a pace. Medians of the rounds, each against the direct turns of its round.",
+          + " in processes of their own, one with its defaults and one without resumes, by turns: as fast as it can,"
+          + " and at a pace. Medians of the rounds, each against the direct turns of its round.",
       "",
       "Exits with 1 if an answer is not whole, or if a request costs more than 1 ms, a token more than 50 µs, or fewer"
           + " than 5,000 tokens a second come through; with 74 if nothing could be measured.",

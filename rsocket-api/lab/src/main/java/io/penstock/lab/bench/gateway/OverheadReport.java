@@ -65,8 +65,8 @@ record OverheadReport(String penstock, int concurrency, int tokens, double paceM
           lane.broken() > 0 ? lane.broken() + " NOT WHOLE" : lane.isCheap() ? "" : "MISSED");
     }
     return table + String.format(Locale.ROOT,
-        "%n%d answers at a time; medians of %d rounds by turns; tokens/s with answers of %d tokens as fast as the engine"
-            + " can, request, first and delay (p50) with %d tokens, %.1f ms apart%n"
+        "%n%d answers at a time; medians of %d rounds by turns; tokens/s with answers of %d tokens as fast as the"
+            + " engine can, request, first and delay (p50) with %d tokens, %.1f ms apart%n"
             + "targets: %.0f ms a request, %.0f µs a token, %.0f tokens/s%n",
         concurrency, rounds, tokens, OverheadLoad.PACED_TOKENS, paceMillis, MOST_REQUEST_MILLIS, MOST_TOKEN_MICROS,
         LEAST_RATE);

@@ -20,8 +20,8 @@ import reactor.netty.resources.LoopResources;
       "A scripted engine in this process has slots, and an answer takes tokens times pace: that is its capacity. A"
           + " multiple of it is asked for, then a half. The gateway is in a process of its own.",
       "",
-      "Exits with 1 if the goodput is less than 0.9 of the capacity, if Retry-After is not near the true wait, if memory"
-          + " grows, or if the recovery takes more than 2 s; with 74 if nothing could be measured.",
+      "Exits with 1 if the goodput is less than 0.9 of the capacity, if Retry-After is not near the true wait, if"
+          + " memory grows, or if the recovery takes more than 2 s; with 74 if nothing could be measured.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
