@@ -44,8 +44,10 @@ import picocli.CommandLine.Parameters;
 /// Writes the blocks of a session into a folder.
 @Command(
     name = "export",
-    description = {"Writes the blocks of a session into a folder: blocks.safetensors, and session.json, which names"
-        + " and verifies them. penstock import puts them into another node.",
+    description = {"Writes the blocks of a session into a folder, from which penstock import puts"
+        + " them into another node.",
+      "",
+      "The folder gets blocks.safetensors, and session.json, which names and verifies them.",
       "",
       "The node lists the blocks that the session was the last to use, and those that other sessions have used since,"
           + " as far as it remembers them (--policy sessions). With --tokens and its like the blocks are those of a"
