@@ -425,11 +425,12 @@ final class GatewayTest {
   void administration_needsItsToken_andMetricsDoNot() throws Exception {
     String url = "http://" + gateway.ready().admin();
     assertThat(send(request(url + "/instances").build()).statusCode()).isEqualTo(401);
+    send(request(gateway.url() + "/v1/models").build());
     post("/v1/completions", COMPLETION.formatted(""));
     String metrics = "";
     while (!metrics.contains("penstock_gateway_tokens_total{kind=\"cached\"} 3.0")) { // counted after the last byte
       metrics = send(request(url + "/metrics").build()).body();
     }
-    assertThat(metrics).contains("penstock_gateway_requests", "penstock_gateway_instances{role=\"both\"} 2.0");
+    assertThat(metrics).contains("{form=\"models\",status=\"200\"}", "penstock_gateway_instances{role=\"both\"} 2.0");
   }
 }

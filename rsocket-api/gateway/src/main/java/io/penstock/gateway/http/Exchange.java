@@ -68,6 +68,7 @@ final class Exchange {
   private int status = OK;
   private @Nullable Tenant tenant;
   private boolean counted;
+  private boolean streams;
   private long bytes;
 
   /// @param form null if the path is none; then errors have OpenAI's form
@@ -202,6 +203,7 @@ final class Exchange {
   }
 
   private Mono<Void> stream(Flux<AnswerEvent> events, AnswerWriter writer) {
+    streams = true;
     StringBuilder text = new StringBuilder();
     Flux<ByteBuf> bytes = InTurn.of(events.<ByteBuf>handle((event, sink) -> {
       if (event instanceof AnswerEvent.Chunk chunk) {
@@ -327,7 +329,8 @@ final class Exchange {
   }
 
   private void ended(SignalType signal) {
-    if (signal == SignalType.CANCEL) {
+    // The server may cancel what has written a whole body
+    if (signal == SignalType.CANCEL && (streams || !response.hasSentHeaders())) {
       status = WENT;
     }
     Duration time = Duration.ofNanos(routes.timer().now(TimeUnit.NANOSECONDS) - start);
