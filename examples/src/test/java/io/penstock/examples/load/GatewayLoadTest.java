@@ -8,6 +8,7 @@ import io.penstock.examples.engine.transformer.TransformerOptions;
 import io.penstock.examples.engine.transformer.TransformerServer;
 import io.penstock.examples.openai.ChatMessage;
 import io.penstock.examples.openai.EngineServerOptions;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.PenstockNode;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,7 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -120,7 +120,7 @@ final class GatewayLoadTest {
     gateway.admin().add("prefill", prefill);
     FutureTask<ChatReply> answer = new FutureTask<>(() -> target().chat(chat(LONG, LONG_TOKENS, false)));
     Thread.startVirtualThread(answer);
-    until(() -> DECODES.stream().anyMatch(GatewayLoadTest::answersAtLength));
+    Eventually.holds("a decode answers at length", () -> DECODES.stream().anyMatch(GatewayLoadTest::answersAtLength));
     DECODES.stream().filter(GatewayLoadTest::answersAtLength).forEach(each -> each.close().block(PATIENCE));
     return answer.get();
   }
@@ -144,7 +144,8 @@ final class GatewayLoadTest {
 
     CompletableFuture<HttpResponse<String>> whileItComputes =
         CLIENT.sendAsync(post(chat("words ".repeat(150), 4, true)), BodyHandlers.ofString());
-    until(() -> PREFILLS.stream().anyMatch(server -> server.engine().computedBlocks() > 0));
+    Eventually.holds("a prefill computes",
+        () -> PREFILLS.stream().anyMatch(server -> server.engine().computedBlocks() > 0));
     whileItComputes.cancel(true);
     free();
   }
@@ -152,8 +153,9 @@ final class GatewayLoadTest {
   /// Both sides are free within a second.
   private static void free() {
     long gone = System.nanoTime();
-    until(() -> PREFILLS.stream().allMatch(each -> each.engine().computedBlocks() + each.engine().heldBlocks() == 0)
-        && DECODES.stream().allMatch(each -> each.engine().computedBlocks() == 0));
+    Eventually.holds("both sides are free",
+        () -> PREFILLS.stream().allMatch(each -> each.engine().computedBlocks() + each.engine().heldBlocks() == 0)
+            && DECODES.stream().allMatch(each -> each.engine().computedBlocks() == 0));
     assertThat(Duration.ofNanos(System.nanoTime() - gone)).isLessThan(Duration.ofSeconds(1));
   }
 
@@ -168,17 +170,5 @@ final class GatewayLoadTest {
   private static HttpRequest post(ObjectNode body) {
     return HttpRequest.newBuilder(URI.create("http://" + gateway.address() + "/v1/chat/completions"))
         .header("Content-Type", "application/json").POST(HttpRequest.BodyPublishers.ofString(body.toString())).build();
-  }
-
-  private interface Condition {
-    boolean holds();
-  }
-
-  private static void until(Condition condition) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
-    while (!condition.holds()) {
-      assertThat(System.nanoTime()).isLessThan(end);
-      LockSupport.parkNanos(1_000_000);
-    }
   }
 }

@@ -23,6 +23,7 @@ final class EnginePools implements Supplier<HttpClient> {
   /// Longest wait for a connection.
   static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration KEPT = Duration.ofSeconds(4); // vLLM closes idle connections after 5 s
+  /// To one engine, from one event loop.
   private static final int MAX_CONNECTIONS = 4096;
 
   private final LoopResources loops;

@@ -35,7 +35,6 @@ import io.penstock.gateway.relay.OwnForms;
 import io.penstock.gateway.relay.Relay;
 import io.penstock.gateway.relay.RelayOptions;
 import io.penstock.gateway.relay.RouterChooser;
-import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
@@ -113,7 +112,6 @@ final class Gateway implements AutoCloseable {
     this.instances = new Instances(health(), address -> client.get(URI.create(address.url() + "/v1/models"))
         .doOnNext(page -> models.learn(address, page)).then(), timer);
     instances.listen(models);
-    instances.listen(forms);
     Router router = new Router(config.get(GatewaySettings.POLICY), Router.Options.defaults(), System::nanoTime, random);
     int blockTokens = config.get(GatewaySettings.BLOCK_TOKENS);
     this.events = EventSubscriber.start(router.index(), EventOptions.defaults(blockTokens), System::nanoTime);
@@ -139,7 +137,7 @@ final class Gateway implements AutoCloseable {
         config.get(GatewaySettings.HEADER_BYTES), config.get(GatewaySettings.BODY_TIMEOUT),
         config.get(GatewaySettings.SEND_TIMEOUT), config.get(GatewaySettings.CONNECTIONS), tls());
     this.sessions =
-        config.get(GatewaySettings.POOL).isEmpty() ? null : sessions(config.get(GatewaySettings.POOL).get());
+        config.get(GatewaySettings.POOL).isEmpty() ? null : sessions(config.get(GatewaySettings.POOL).get(), random);
     NodeSessions told = sessions;
     ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, models, metaserver,
         told == null ? null : told::state, new GatewayMeters(meters, admission, instances), random, timer, work);
@@ -209,11 +207,11 @@ final class Gateway implements AutoCloseable {
   }
 
   /// The sessions of the node where engines keep blocks; it connects when a session pauses or ends.
-  private NodeSessions sessions(Endpoint place) throws IOException {
+  private NodeSessions sessions(Endpoint place, RandomGenerator random) throws IOException {
     KvClientOptions.Builder options = KvClientOptions.builder().name("penstock-gateway");
     Optional<Path> password = config.get(GatewaySettings.POOL_PASSWORD);
     if (password.isPresent()) {
-      char[] secret = InputFile.firstLine(password.get().toString()).toCharArray();
+      char[] secret = OwnerFile.firstLine(GatewaySettings.POOL_PASSWORD.key(), password.get()).toCharArray();
       String user = config.get(GatewaySettings.POOL_USER);
       options.credentials(user.equals("none") ? Credentials.bearer(secret) : Credentials.simple(user, secret));
     }
@@ -222,7 +220,7 @@ final class Gateway implements AutoCloseable {
     if (trust.isPresent()) {
       tcp = tcp.withTls(ClientTls.of(TlsFiles.none().withTrust(trust.get())));
     }
-    return NodeSessions.at(place, tcp, options.build(), loops, timer, RandomGenerator.getDefault());
+    return NodeSessions.at(place, tcp, options.build(), loops, timer, random);
   }
 
   private @Nullable ServerTls tls() throws IOException {

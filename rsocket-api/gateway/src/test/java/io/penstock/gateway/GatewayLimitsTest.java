@@ -1,6 +1,7 @@
 package io.penstock.gateway;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +10,7 @@ import io.netty.channel.ChannelOption;
 import io.penstock.node.setting.Setting;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -28,11 +30,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerResponse;
 
 /// Clients that are slow, many, or strange, over sockets.
 @Timeout(30)
@@ -40,6 +44,8 @@ final class GatewayLimitsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int EVENT = 64 << 10;
   private static final int CONNECTIONS = 6;
+  /// Far more than sockets buffer.
+  private static final int WHOLE = 24 << 20;
   private static final String HEAD =
       "POST /v1/completions HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n";
 
@@ -49,10 +55,8 @@ final class GatewayLimitsTest {
   private final DisposableServer engine = HttpServer.create().host("127.0.0.1").port(0)
       .childOption(ChannelOption.SO_SNDBUF, EVENT).route(routes -> routes
           .get("/v1/models", (request, response) -> response.sendString(Mono.just("{\"data\":[]}")))
-          .post("/v1/completions", (request, response) -> response.header("Content-Type", "text/event-stream")
-              .send(Mono.just("data: {\"a\":\"" + "x".repeat(EVENT) + "\"}\n\n").repeat()
-                  .doOnNext(event -> events.incrementAndGet()).doOnCancel(cancelled::tryEmitEmpty)
-                  .map(event -> Unpooled.copiedBuffer(event, UTF_8)), each -> true)))
+          .post("/v1/completions", (request, response) -> request.receive().aggregate().asString()
+              .flatMapMany(body -> body.contains("stream") ? endless(response) : whole(response))))
       .bindNow();
   private @TempDir Path folder;
   private final List<Socket> sockets = new ArrayList<>();
@@ -63,6 +67,18 @@ final class GatewayLimitsTest {
       socket.close();
     }
     engine.disposeNow();
+  }
+
+  private Publisher<Void> endless(HttpServerResponse response) {
+    return response.header("Content-Type", "text/event-stream")
+        .send(Mono.just("data: {\"a\":\"" + "x".repeat(EVENT) + "\"}\n\n").repeat()
+            .doOnNext(event -> events.incrementAndGet()).doOnCancel(cancelled::tryEmitEmpty)
+            .map(event -> Unpooled.copiedBuffer(event, UTF_8)), each -> true);
+  }
+
+  private static Publisher<Void> whole(HttpServerResponse response) {
+    return response.header("Content-Type", "application/json")
+        .sendString(Mono.just("{\"a\":\"" + "x".repeat(WHOLE) + "\"}"));
   }
 
   private Gateway gateway(Map<Setting<?>, String> more) throws IOException {
@@ -171,6 +187,67 @@ final class GatewayLimitsTest {
       assertThat((long) events.get() * EVENT).as("bytes that the engine could send").isLessThan(64 << 20);
       assertThat(gateway.drain()).isTrue();
     }
+  }
+
+  /// Reads some bytes at each step, as a slow client does.
+  private static long readSlowly(InputStream answer, int bytes, Duration step, int steps, StringBuilder text) {
+    return requireNonNull(Flux.interval(step).onBackpressureBuffer().take(steps).map(i -> {
+      try {
+        byte[] read = answer.readNBytes(bytes);
+        text.append(new String(read, 0, Math.min(read.length, EVENT), UTF_8));
+        return (long) read.length;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }).reduce(Long::sum).block(PATIENCE));
+  }
+
+  @Test
+  void aClientThatReadsSlowly_getsAllOfALargeAnswer() throws Exception {
+    try (Gateway gateway = gateway(Map.of())) {
+      awaitReady(gateway);
+      Socket client = new Socket();
+      sockets.add(client);
+      client.setReceiveBufferSize(64 << 10);
+      client.setSoTimeout((int) PATIENCE.toMillis());
+      client.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), URI.create(gateway.url()).getPort()));
+      String body = "{\"prompt\":\"x\"}";
+      write(client, HEAD.formatted(body.length()) + body);
+      StringBuilder begin = new StringBuilder();
+
+      long read = readSlowly(client.getInputStream(), 1 << 20, Duration.ofMillis(40), WHOLE / (1 << 20) - 1, begin);
+
+      assertThat(read).as("bytes that came in three times the limit").isEqualTo(WHOLE - (1 << 20));
+      assertThat(begin).startsWith("HTTP/1.1 200 ");
+    }
+  }
+
+  @Test
+  void bytesBehindARequest_doNotBreakItsAnswer() throws Exception {
+    try (Gateway gateway = gateway(Map.of())) {
+      awaitReady(gateway);
+      String body = "{\"prompt\":\"x\",\"stream\":true}";
+      Socket client = connect(gateway);
+      write(client, HEAD.formatted(body.length()) + body);
+      InputStream answer = client.getInputStream();
+      assertThat(new String(answer.readNBytes(15), UTF_8)).isEqualTo("HTTP/1.1 200 OK");
+      write(client, "\r\nGET /hea");
+      StringBuilder text = new StringBuilder();
+
+      long read = readSlowly(answer, EVENT, Duration.ofMillis(20), 20, text);
+
+      assertThat(read).as("bytes that came in twice the limit of a head").isEqualTo(20L * EVENT);
+      assertThat(text).doesNotContain("408 Request Timeout");
+    }
+  }
+
+  @Test
+  void thePoolsPassword_isReadByItsOwnerAlone() throws Exception {
+    Path password = Files.writeString(folder.resolve("password"), "p".repeat(32) + "\n");
+    Files.setPosixFilePermissions(password, PosixFilePermissions.fromString("rw-r--r--"));
+    assertThatThrownBy(() -> gateway(Map.of(GatewaySettings.POOL, "127.0.0.1:1", GatewaySettings.POOL_PASSWORD,
+        password.toString())).close()).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("pool.password.file must be closed to other users");
   }
 
   @Test

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +207,26 @@ final class GatewayTest {
         "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop");
     assertThat(events.stream().map(event -> event.path("delta").path("text").asString(""))
         .collect(Collectors.joining())).isEqualTo(text);
+  }
+
+  @Test
+  void refusalThatRepeatsTheRequest_leavesResumesToOthers() throws Exception {
+    one.refusal = "{\"error\":{\"message\":\"temperature: wrong in {'return_token_ids': True}\",\"code\":400}}";
+    two.refusal = one.refusal;
+    one.refusesWith = 400;
+    two.refusesWith = 400;
+    String body = COMPLETION.formatted(",\"stream\":true");
+    assertThat(post("/v1/completions", body).statusCode()).isEqualTo(400);
+    one.refusesWith = 0;
+    two.refusesWith = 0;
+    one.bodies.clear();
+    two.bodies.clear();
+
+    for (int i = 0; i < 2; i++) {
+      assertThat(post("/v1/completions", body).statusCode()).isEqualTo(200);
+    }
+    assertThat(Stream.of(one, two).flatMap(engine -> engine.bodies.stream()))
+        .allSatisfy(asked -> assertThat(asked.path("return_token_ids").asBoolean()).isTrue());
   }
 
   @Test
@@ -393,6 +414,7 @@ final class GatewayTest {
       assertThat(refused.statusCode()).as(wrong).isEqualTo(400);
       assertThat(refused.body()).contains(" must be ");
     }
+    assertThat(tree(post("/v1/sessions/a+b", "{\"state\":\"ENDED\"}")).path("id").asString()).isEqualTo("a+b");
     assertThat(post("/v1/sessions/", "{}").statusCode()).isEqualTo(404);
     assertThat(post("/v1/sessions/a/b", "{}").statusCode()).isEqualTo(404);
     pool.close().block(SOON);

@@ -186,6 +186,18 @@ final class NativeFormsTest {
   }
 
   @Test
+  void refusalThatARequestCaused_leavesTheFormToOthers() throws Exception {
+    ObjectNode wrong = body(RESPONSES, "own", false);
+    wrong.put("unsupported", true);
+
+    assertThat(post(RESPONSES, wrong).statusCode()).isEqualTo(502);
+    OWN.calls().clear();
+    assertThat(Tree.read(post(RESPONSES, body(RESPONSES, "own", false)).body()).path("id").asString())
+        .endsWith("_own");
+    assertThat(OWN.calls()).hasSize(1).allSatisfy(call -> assertThat(call.path()).isEqualTo(RESPONSES));
+  }
+
+  @Test
   void models_areThoseOfAllInstances_inTheFormOfTheClient() throws Exception {
     JsonNode list = Tree.read(get("/v1/models").body());
     JsonNode page = Tree.read(get("/v1/models?limit=9", "anthropic-version", "2023-06-01").body());

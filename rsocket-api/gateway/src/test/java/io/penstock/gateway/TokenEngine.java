@@ -33,6 +33,8 @@ final class TokenEngine implements AutoCloseable {
   /// Tokens after which the connection breaks; -1 for never.
   volatile int diesAfter = -1;
   volatile int refusesWith;
+  /// The body of its refusals.
+  volatile String refusal = "{\"error\":{\"message\":\"refused by the engine\",\"code\":1}}";
   volatile boolean tellsIds = true;
   /// Completes when the tokens after the first may come.
   volatile Mono<Void> gate = Mono.empty();
@@ -85,7 +87,7 @@ final class TokenEngine implements AutoCloseable {
       ObjectNode body = (ObjectNode) ApiJson.MAPPER.readTree(text);
       bodies.add(body);
       if (refusesWith != 0) {
-        return json(response, refusesWith, "{\"error\":{\"message\":\"refused by the engine\",\"code\":1}}");
+        return json(response, refusesWith, refusal);
       }
       boolean chat = request.uri().equals("/v1/chat/completions");
       change(1);

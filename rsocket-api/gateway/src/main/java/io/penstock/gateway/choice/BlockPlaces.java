@@ -150,6 +150,9 @@ final class BlockPlaces {
   private int newSet() {
     if (firstFree == NO_SET) {
       int from = sets.length / MEDIA;
+      if (sets.length > Integer.MAX_VALUE / 2) {
+        throw new IllegalStateException("blocks of several places must be at most " + from + " a shard (were more)");
+      }
       sets = Arrays.copyOf(sets, Math.max(MEDIA, 2 * sets.length));
       for (int set = sets.length / MEDIA - 1; set >= from; set--) {
         release(set);

@@ -64,7 +64,7 @@ public final class HttpEngineClient implements EngineClient {
     return one(send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
         ? bounded(body, MAX_ANSWER).map(bytes -> tree(leg, bytes))
             .onErrorMap(failure -> !(failure instanceof LegFailure),
-                failure -> LegFailure.broken(leg, "broke off its answer: " + failure.getMessage(), failure))
+                failure -> cutOff(leg, "broke off its answer: ", failure))
         : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()))
         .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
   }
@@ -127,7 +127,7 @@ public final class HttpEngineClient implements EngineClient {
     });
     return InTurn.of(events.onErrorResume(failure -> done.get(), failure -> Flux.empty()) // all of the answer is there
         .onErrorMap(failure -> !(failure instanceof LegFailure),
-            failure -> LegFailure.broken(leg, "broke off its stream: " + failure.getMessage(), failure)),
+            failure -> cutOff(leg, "broke off its stream: ", failure)),
         Flux.defer(() -> done.get()
             ? Flux.empty()
             : Flux.error(LegFailure.broken(leg, "ended its stream without " + end.missing(), null))));
@@ -166,12 +166,18 @@ public final class HttpEngineClient implements EngineClient {
 
   private static ByteArrayOutputStream add(ByteArrayOutputStream all, ByteBuf bytes, int limit) {
     if (all.size() + bytes.readableBytes() > limit) {
-      throw new IllegalStateException("an answer must have at most " + limit + " bytes");
+      throw new LegFailure.AnswerLimit("answer", limit);
     }
     byte[] part = new byte[bytes.readableBytes()];
     bytes.readBytes(part);
     all.writeBytes(part);
     return all;
+  }
+
+  private static LegFailure cutOff(Leg leg, String what, Throwable failure) {
+    return failure instanceof LegFailure.AnswerLimit limit
+        ? LegFailure.tooLarge(leg, limit)
+        : LegFailure.broken(leg, what + failure.getMessage(), failure);
   }
 
   private static LegFailure beforeAnswer(Leg leg, Throwable failure) {

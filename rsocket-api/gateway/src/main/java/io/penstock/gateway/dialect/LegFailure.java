@@ -14,6 +14,16 @@ public final class LegFailure extends RuntimeException {
     STREAM
   }
 
+  /// An answer, or a line of a stream, has more bytes than the gateway takes.
+  static final class AnswerLimit extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /// @param what has the limit
+    AnswerLimit(String what, int bytes) {
+      super(what + " must have at most " + bytes + " bytes (had more)");
+    }
+  }
+
   private static final int CLIENT_ERROR = 400;
   private static final int SERVER_ERROR = 500;
   private static final int BAD_GATEWAY = 502;
@@ -25,14 +35,21 @@ public final class LegFailure extends RuntimeException {
   private final Stage stage;
   private final int status;
   private final String body;
+  private final boolean repeatable;
 
   private LegFailure(Leg leg, Stage stage, int status, String body, String what, @Nullable Throwable cause) {
+    this(leg, stage, status, body, what, cause, true);
+  }
+
+  private LegFailure(Leg leg, Stage stage, int status, String body, String what, @Nullable Throwable cause,
+      boolean repeatable) {
     super(leg.role().word() + " at " + leg.engine() + " " + what, cause);
     this.role = leg.role();
     this.engine = leg.engine();
     this.stage = stage;
     this.status = status;
     this.body = body;
+    this.repeatable = repeatable;
   }
 
   static LegFailure unreachable(Leg leg, Throwable cause) {
@@ -49,6 +66,11 @@ public final class LegFailure extends RuntimeException {
 
   static LegFailure broken(Leg leg, String what, @Nullable Throwable cause) {
     return new LegFailure(leg, Stage.STREAM, 0, "", what, cause);
+  }
+
+  /// An answer that the gateway does not take, because it is too large: any engine would make it so.
+  static LegFailure tooLarge(Leg leg, AnswerLimit limit) {
+    return new LegFailure(leg, Stage.STREAM, 0, "", "gave too much: " + limit.getMessage(), limit, false);
   }
 
   /// An error event inside of a stream.
@@ -93,8 +115,9 @@ public final class LegFailure extends RuntimeException {
     return own ? status : BAD_GATEWAY;
   }
 
-  /// Whether another attempt may succeed unchanged: never after a status of 400 to 499.
+  /// Whether another attempt may succeed unchanged: never after a status of 400 to 499, or an answer that was too
+  /// large.
   public boolean isTransient() {
-    return status < CLIENT_ERROR || status >= SERVER_ERROR;
+    return repeatable && (status < CLIENT_ERROR || status >= SERVER_ERROR);
   }
 }

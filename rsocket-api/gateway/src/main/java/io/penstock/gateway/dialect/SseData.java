@@ -23,7 +23,7 @@ final class SseData {
 
   /// The data of the lines that end in these bytes.
   ///
-  /// @throws IllegalStateException if a line is longer than the limit
+  /// @throws LegFailure.AnswerLimit if a line is longer than the limit
   List<String> take(ByteBuf bytes) {
     List<String> data = new ArrayList<>(2);
     while (bytes.isReadable()) {
@@ -41,7 +41,7 @@ final class SseData {
 
   private void append(ByteBuf bytes, int length) {
     if (used + length > limit) {
-      throw new IllegalStateException("line of a stream must have at most " + limit + " bytes");
+      throw new LegFailure.AnswerLimit("line of a stream", limit);
     }
     if (used + length > rest.length) {
       rest = Arrays.copyOf(rest, Math.min(limit, Math.max(2 * rest.length, used + length)));

@@ -65,9 +65,7 @@ public final class ApiRoutes {
   }
 
   Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
-    String uri = request.uri();
-    int query = uri.indexOf('?');
-    String path = query < 0 ? uri : uri.substring(0, query);
+    String path = RequestPath.of(request.uri());
     if (path.equals("/health")) {
       return json(response, instances.answering() > 0 ? 200 : 503, health());
     }

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.gateway.api.AnswerWriter;
 import io.penstock.gateway.api.ApiErrors;
 import io.penstock.gateway.api.ApiException;
@@ -128,11 +127,11 @@ final class Exchange {
       throw new ApiException(503, "no instance names its models now");
     }
     boolean isOpenAi = errors != ApiForm.MESSAGES;
-    String path = request.uri().replaceFirst("[?].*", "");
+    String path = RequestPath.of(request.uri());
     if (path.equals(ApiForm.MODELS.path())) {
       return json(OK, isOpenAi ? Models.list(all) : Models.messagesList(all));
     }
-    String name = QueryStringDecoder.decodeComponent(path.substring(ApiForm.MODELS.path().length() + 1));
+    String name = RequestPath.behind(ApiForm.MODELS.path(), path);
     JsonNode model = all.get(name);
     if (model == null) {
       throw ApiException.of(404, "model must be one of /v1/models (was another)", "model");
@@ -146,7 +145,7 @@ final class Exchange {
     if (pool == null) {
       throw new ApiException(NOT_IMPLEMENTED, "pool must be given to the gateway for sessions (was not)");
     }
-    String name = SessionRequest.name(path());
+    String name = SessionRequest.name(RequestPath.of(request.uri()));
     HttpOptions options = routes.options();
     return Reading.json(request, options.bodyBytes(), options.bodyTime(), routes.timer()).map(ApiJson::request)
         .map(body -> SessionRequest.of(name, poolName(known, name), body, quota.priority()))
@@ -156,12 +155,6 @@ final class Exchange {
               return new ApiException(UNAVAILABLE, "the pool does not answer now");
             })
             .flatMap(spaces -> json(OK, told.answer(spaces))));
-  }
-
-  private String path() {
-    String uri = request.uri();
-    int query = uri.indexOf('?');
-    return query < 0 ? uri : uri.substring(0, query);
   }
 
   private String poolName(Tenant known, String given) {
@@ -320,12 +313,13 @@ final class Exchange {
     return given.length() > SessionNames.MAX_CHARS ? "" : given;
   }
 
-  /// Tokens that the tenant is charged. Where no engine counted them, because the client went, they are estimated.
-  private long used() {
-    TokenCounts counts = trace.counts();
-    boolean isCounted = counts.prompt() > 0;
-    long estimated = trace.events() > 0 ? bytes / CHARS_PER_TOKEN + trace.events() : 0;
-    return isCounted ? counts.prompt() + counts.completion() : estimated;
+  /// Tokens that the tenant is charged. Where no engine counted them all, because the answer did not come to its end,
+  /// they are estimated: some engines name those of the prompt at the beginning.
+  static long used(TokenCounts counts, long events, long bytes, boolean isWhole) {
+    if (counts.prompt() > 0) {
+      return counts.prompt() + (isWhole ? counts.completion() : Math.max(counts.completion(), events));
+    }
+    return events > 0 ? bytes / CHARS_PER_TOKEN + events : 0;
   }
 
   private void ended(SignalType signal) {
@@ -336,7 +330,7 @@ final class Exchange {
     Duration time = Duration.ofNanos(routes.timer().now(TimeUnit.NANOSECONDS) - start);
     Tenant known = tenant;
     if (counted && known != null) {
-      known.end(used());
+      known.end(used(trace.counts(), trace.events(), bytes, status == OK));
     }
     routes.meters().ended(isKnown ? form : null, status, trace, time);
     ACCESS.info(

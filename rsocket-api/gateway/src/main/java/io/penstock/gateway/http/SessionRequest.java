@@ -1,6 +1,5 @@
 package io.penstock.gateway.http;
 
-import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.block.session.SessionId;
 import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
@@ -24,14 +23,10 @@ record SessionRequest(String name, String poolName, SessionState state, int prio
 
   /// @param path without a query
   static String name(String path) {
-    String encoded = path.substring(Math.min(path.length(), ApiForm.SESSIONS.path().length() + 1));
-    try {
-      String name = QueryStringDecoder.decodeComponent(encoded);
-      if (!encoded.contains("/") && !name.isEmpty() && name.length() <= SessionNames.MAX_CHARS) {
-        return name;
-      }
-    } catch (IllegalArgumentException e) {
-      throw new ApiException(BAD_REQUEST, "session must be a name in the encoding of URLs (was another)");
+    String name = RequestPath.behind(ApiForm.SESSIONS.path(), path);
+    boolean isOne = path.indexOf('/', ApiForm.SESSIONS.path().length() + 1) < 0;
+    if (isOne && !name.isEmpty() && name.length() <= SessionNames.MAX_CHARS) {
+      return name;
     }
     throw new ApiException(NOT_FOUND, "path must be " + ApiForm.SESSIONS.path() + "/NAME, with a name of at most "
         + SessionNames.MAX_CHARS + " characters (was another)");

@@ -3,10 +3,15 @@ package io.penstock.gateway.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.concurrent.Future;
 import java.nio.CharBuffer;
@@ -27,6 +32,10 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
   private final Duration send;
   private boolean isInRequest;
   private boolean hasBytes;
+  /// Requests that came whole and are not answered as a whole.
+  private int answering;
+  /// Bytes that the client had not taken when it was looked at last.
+  private long left;
   private @Nullable Future<?> waitsForRequest;
   private @Nullable Future<?> waitsForReader;
 
@@ -45,21 +54,35 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
         .addAfter(NettyPipeline.HttpCodec, "penstock.requests", bytes.new Requests());
   }
 
-  /// Sees requests where their bytes are decoded.
-  private final class Requests extends ChannelInboundHandlerAdapter {
+  /// Sees requests and answers where they are messages.
+  private final class Requests extends ChannelDuplexHandler {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
       if (message instanceof HttpRequest) {
         isInRequest = true;
         waitsForRequest = ended(waitsForRequest);
-        waitsForRequest = context.executor().schedule(() -> close(context), 2 * head.toNanos(), TimeUnit.NANOSECONDS);
+        waitsForRequest = context.executor().schedule(() -> end(context), 2 * head.toNanos(), TimeUnit.NANOSECONDS);
       }
       if (message instanceof LastHttpContent) {
         isInRequest = false;
         hasBytes = false;
+        answering++;
         waitsForRequest = ended(waitsForRequest);
       }
       context.fireChannelRead(message);
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+      boolean isInterim =
+          message instanceof HttpResponse response && response.status().codeClass() == HttpStatusClass.INFORMATIONAL;
+      if (message instanceof LastHttpContent && !isInterim) {
+        answering--;
+        if (answering <= 0 && hasBytes && !isInRequest) { // of the next request
+          waitForHead(context);
+        }
+      }
+      var _ = context.write(message, promise);
     }
   }
 
@@ -71,11 +94,19 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
-    if (!isInRequest) {
+    if (!isInRequest && !isBlank(message)) {
       hasBytes = true;
-      waitForHead(context);
+      if (answering <= 0) {
+        waitForHead(context);
+      }
     }
     context.fireChannelRead(message);
+  }
+
+  /// Ends of lines, which some clients send behind a body, begin no request.
+  private static boolean isBlank(Object message) {
+    return message instanceof ByteBuf bytes
+        && bytes.forEachByte(each -> each == '\r' || each == '\n') < 0;
   }
 
   private void waitForHead(ChannelHandlerContext context) {
@@ -90,7 +121,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
           StandardCharsets.US_ASCII);
       context.writeAndFlush(answer).addListener(ChannelFutureListener.CLOSE);
     } else {
-      close(context);
+      end(context);
     }
   }
 
@@ -99,9 +130,27 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
     if (context.channel().isWritable()) {
       waitsForReader = ended(waitsForReader);
     } else if (waitsForReader == null) {
-      waitsForReader = context.executor().schedule(() -> close(context), send.toNanos(), TimeUnit.NANOSECONDS);
+      waitForReader(context);
     }
     context.fireChannelWritabilityChanged();
+  }
+
+  private void waitForReader(ChannelHandlerContext context) {
+    left = left(context);
+    waitsForReader = context.executor().schedule(() -> {
+      waitsForReader = null;
+      if (left(context) >= left) {
+        end(context);
+      } else {
+        waitForReader(context);
+      }
+    }, send.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /// Bytes that the client has not taken: a large buffer is taken in parts.
+  private static long left(ChannelHandlerContext context) {
+    ChannelOutboundBuffer out = context.channel().unsafe().outboundBuffer();
+    return out == null ? 0 : out.totalPendingWriteBytes() - out.currentProgress();
   }
 
   @Override
@@ -111,7 +160,7 @@ final class SlowClients extends ChannelInboundHandlerAdapter {
     context.fireChannelInactive();
   }
 
-  private static void close(ChannelHandlerContext context) {
+  private static void end(ChannelHandlerContext context) {
     var _ = context.close();
   }
 

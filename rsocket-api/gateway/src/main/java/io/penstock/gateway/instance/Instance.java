@@ -15,8 +15,8 @@ public final class Instance {
   private final EngineAddress address;
   private final HealthOptions options;
   private final Sinks.Empty<Void> gone = Sinks.empty();
-  /// Endpoints whose streams name no token ids.
-  private final Set<String> withoutIds = ConcurrentHashMap.newKeySet();
+  /// What the engine was found to lack. An engine that comes up again may be another one, so nothing is lacking then.
+  private final Set<Lack> lacking = ConcurrentHashMap.newKeySet();
   @GuardedBy("this") private boolean up;
   @GuardedBy("this") private boolean everUp;
   @GuardedBy("this") private boolean draining;
@@ -24,6 +24,16 @@ public final class Instance {
   /// Results in a row that speak against `up`.
   @GuardedBy("this") private int against;
   @GuardedBy("this") private int requests;
+
+  /// Something that an engine may lack.
+  ///
+  /// @param what token ids in the streams of an endpoint, or the endpoint
+  /// @param path of the endpoint
+  private record Lack(What what, String path) {
+    private enum What {
+      TOKEN_IDS, ENDPOINT
+    }
+  }
 
   Instance(String name, InstanceRole role, EngineAddress address, HealthOptions options) {
     this.name = name;
@@ -62,12 +72,22 @@ public final class Instance {
 
   /// Whether the engine refused to name token ids in streams of an endpoint.
   public boolean refusesTokenIds(String path) {
-    return withoutIds.contains(path);
+    return lacking.contains(new Lack(Lack.What.TOKEN_IDS, path));
   }
 
   /// The engine refused to name token ids in a stream of this endpoint.
   public void refuseTokenIds(String path) {
-    withoutIds.add(path);
+    lacking.add(new Lack(Lack.What.TOKEN_IDS, path));
+  }
+
+  /// Whether the engine was found to have no such endpoint.
+  public boolean lacksEndpoint(String path) {
+    return lacking.contains(new Lack(Lack.What.ENDPOINT, path));
+  }
+
+  /// The engine has no such endpoint.
+  public void lackEndpoint(String path) {
+    lacking.add(new Lack(Lack.What.ENDPOINT, path));
   }
 
   /// The word of its state: `up`, `down`, `draining` or `removed`.
@@ -114,6 +134,9 @@ public final class Instance {
     against = 0;
     up = success;
     everUp |= success;
+    if (up) {
+      lacking.clear();
+    }
     return true;
   }
 

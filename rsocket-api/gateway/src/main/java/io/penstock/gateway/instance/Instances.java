@@ -24,6 +24,8 @@ public final class Instances {
   private final Map<String, Instance> byName = new ConcurrentHashMap<>();
   private final Map<String, Disposable> probes = new ConcurrentHashMap<>();
   private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+  /// Held while an instance comes or goes, so that listeners learn of the one before the other.
+  private final Object changing = new Object();
   private final HealthOptions options;
   private final Function<EngineAddress, Mono<Void>> probe;
   private final Scheduler timer;
@@ -59,6 +61,15 @@ public final class Instances {
   /// @throws IllegalArgumentException if there is one of this name, or a listener refuses it
   public Instance add(String name, InstanceRole role, EngineAddress address) {
     Instance instance = new Instance(name, role, address, options);
+    synchronized (changing) {
+      begin(instance);
+    }
+    LOG.info("instance {} was added: {} at {}", name, role, address);
+    return instance;
+  }
+
+  private void begin(Instance instance) {
+    String name = instance.name();
     if (byName.putIfAbsent(name, instance) != null) {
       throw new IllegalArgumentException("name of an instance must be new (was " + name + ")");
     }
@@ -70,8 +81,6 @@ public final class Instances {
     }
     probes.put(name, Flux.interval(Duration.ZERO, options.interval(), timer).onBackpressureDrop()
         .concatMap(tick -> check(instance), 1).subscribe());
-    LOG.info("instance {} was added: {} at {}", name, role, address);
-    return instance;
   }
 
   /// Gives an instance no new request, or gives it requests again.
@@ -85,16 +94,18 @@ public final class Instances {
   /// Removes an instance. Completes when the requests that run there have ended; those of others do not matter.
   public Mono<Void> remove(String name) {
     return Mono.defer(() -> {
-      Instance instance = get(name);
-      if (!byName.remove(name, instance)) {
-        return Mono.error(unknown(name));
+      Instance instance;
+      Mono<Void> gone;
+      synchronized (changing) {
+        instance = get(name);
+        byName.remove(name);
+        gone = instance.remove();
+        Disposable running = probes.remove(name);
+        if (running != null) {
+          running.dispose();
+        }
+        listeners.forEach(listener -> listener.removed(instance));
       }
-      Mono<Void> gone = instance.remove();
-      Disposable running = probes.remove(name);
-      if (running != null) {
-        running.dispose();
-      }
-      listeners.forEach(listener -> listener.removed(instance));
       listeners.forEach(Listener::changed);
       LOG.info("instance {} was removed; {} requests run there", name, instance.requests());
       return gone;

@@ -1,6 +1,7 @@
 package io.penstock.gateway.relay;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.check.Uncaught;
 import io.penstock.gateway.api.ApiException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -191,7 +192,11 @@ public final class Admission {
     int missed = 1;
     do {
       for (Runnable next = signals.poll(); next != null; next = signals.poll()) {
-        next.run();
+        try {
+          next.run();
+        } catch (RuntimeException | Error e) { // those behind it must not wait for ever
+          Uncaught.report(e);
+        }
       }
       missed = signalling.addAndGet(-missed);
     } while (missed != 0);

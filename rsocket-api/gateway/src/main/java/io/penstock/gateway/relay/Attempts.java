@@ -53,6 +53,8 @@ final class Attempts {
   /// Whether the running attempt asks in the client's own form.
   private boolean asksOwn;
   private @Nullable Chosen answering;
+  /// Refused a stream with token ids. It counts as an engine that does so when it answers one without.
+  private @Nullable Instance refusing;
   private boolean begun;
   /// No instance was live.
   private boolean desperate;
@@ -74,9 +76,8 @@ final class Attempts {
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
-    Instances all = relay.instances();
-    boolean live = all.answering() > 0
-        && (!all.live(InstanceRole.BOTH).isEmpty() || !all.live(InstanceRole.PREFILL).isEmpty());
+    boolean live = !ofModel(InstanceRole.BOTH, true).isEmpty()
+        || (!ofModel(InstanceRole.PREFILL, true).isEmpty() && !ofModel(InstanceRole.DECODE, true).isEmpty());
     desperate = !live;
     OwnForm own = request.own();
     List<Instance> both = usable(InstanceRole.BOTH, live);
@@ -122,12 +123,17 @@ final class Attempts {
   ///
   /// @param anyLive whether live instances can serve the request; if not, those that answered once are tried
   private List<Instance> usable(InstanceRole role, boolean anyLive) {
-    String model = request.model();
-    List<Instance> among = anyLive ? relay.instances().live(role) : relay.instances().liveOrTried(role);
-    List<Instance> live = among.stream()
-        .filter(instance -> model.isEmpty() || relay.models().mayHave(instance.address(), model)).toList();
+    List<Instance> live = ofModel(role, anyLive);
     List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
     return rest.isEmpty() ? live : rest;
+  }
+
+  private List<Instance> ofModel(InstanceRole role, boolean liveOnly) {
+    String model = request.model();
+    List<Instance> among = liveOnly ? relay.instances().live(role) : relay.instances().liveOrTried(role);
+    return model.isEmpty()
+        ? among
+        : among.stream().filter(instance -> relay.models().mayHave(instance.address(), model)).toList();
   }
 
   private EngineRequest engineRequest(Chosen now) {
@@ -155,6 +161,9 @@ final class Attempts {
     }
     if (!now.equals(answering)) { // its first event: as good a sign as a probe, which may come late at a busy engine
       answering = now;
+      if (now.decode().equals(refusing)) {
+        now.decode().refuseTokenIds(request.path());
+      }
       relay.instances().observe(now.decode(), true);
       Instance prefill = now.prefill();
       if (prefill != null) {
@@ -173,7 +182,7 @@ final class Attempts {
   }
 
   private boolean mayAsk(OwnForm own, Instance instance) {
-    return relay.forms().mayHave(instance.address(), own.form());
+    return relay.forms().mayHave(instance, own.form());
   }
 
   private AnswerEvent takeOwn(AnswerEvent event) {
@@ -213,12 +222,14 @@ final class Attempts {
   private Flux<AnswerEvent> next(Prompt prompt, Throwable failure) {
     Chosen last = chosen;
     OwnForm own = request.own();
-    if (!begun && asksOwn && own != null && relay.forms().learn(own.form(), failure)) {
+    if (!begun && asksOwn && own != null && last != null
+        && relay.forms().learn(own.form(), last.decode(), failure)) {
       attempts--; // the engine has not seen the request
       return again(prompt, failure);
     }
     if (!begun && last != null && refusesIds(failure) && record.stopsAsking()) {
-      last.decode().refuseTokenIds(request.path());
+      refusing = last.decode();
+      attempts--; // it may be the request that is wrong: the answer without will tell
       return again(prompt, failure);
     }
     if (last != null) {
@@ -257,7 +268,7 @@ final class Attempts {
       Instance prefill = last.prefill();
       Instance guilty = prefill != null && leg.engine().equals(prefill.address()) ? prefill : last.decode();
       failed.add(guilty);
-      if (leg.status() == 0) {
+      if (leg.status() == 0 && leg.isTransient()) {
         relay.instances().observe(guilty, false);
       }
     } else if (failure instanceof TimeoutException) {
@@ -265,7 +276,8 @@ final class Attempts {
     }
   }
 
-  /// Whether an engine refused the field that the gateway added: SGLang does so in streamed chats.
+  /// Whether an engine may have refused the field that the gateway added: SGLang does so in streamed chats. Others
+  /// repeat the whole request when they refuse any part of it.
   private static boolean refusesIds(Throwable failure) {
     return failure instanceof LegFailure leg && leg.status() == BAD_REQUEST
         && leg.body().contains(StreamRecord.ASKS_IDS);

@@ -55,16 +55,17 @@ public final class Relay {
   ///
   /// @param trace written while the request runs
   public Flux<AnswerEvent> answer(RelayRequest request, RelayTrace trace) {
-    return Flux.defer(() -> {
+    return Flux.using(() -> {
       requireModel(request.model());
+      return admission.enter(request.priority());
+    }, ticket -> {
       long start = timer.now(TimeUnit.NANOSECONDS);
-      Admission.Ticket ticket = admission.enter(request.priority());
       Attempts attempts = new Attempts(this, request, trace, ticket, start);
       Flux<AnswerEvent> answer =
           ticket.granted().then(Mono.defer(() -> chooser.look(request))).flatMapMany(attempts::run);
       return CutOff.at(answer, Mono.delay(options.total(), timer)
-          .then(Mono.error(() -> RelayTimeout.of("a request", options.total())))).doFinally(signal -> ticket.leave());
-    });
+          .then(Mono.error(() -> RelayTimeout.of("a request", options.total()))));
+    }, Admission.Ticket::leave, false);
   }
 
   /// Whether engines are asked in a client's own form.

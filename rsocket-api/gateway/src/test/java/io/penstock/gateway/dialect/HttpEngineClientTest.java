@@ -131,7 +131,9 @@ class HttpEngineClientTest {
 
   @Test
   void aLineIsBounded() {
-    assertThat(failureOf(client.events(leg("/long")))).hasMessageContaining("at most 8388608 bytes");
+    LegFailure tooLarge = failureOf(client.events(leg("/long")));
+    assertThat(tooLarge).hasMessageContaining("at most 8388608 bytes");
+    assertThat(tooLarge.isTransient()).as("another engine would make the same").isFalse();
   }
 
   @Test

@@ -53,6 +53,9 @@ public final class FormsEngine extends ScriptedEngine {
   Mono<Reply> own(Call call) {
     boolean messages = call.path().endsWith("messages");
     JsonNode body = call.body();
+    if (body.has("unsupported")) {
+      throw new Refusal(501, "this kind of tool is not implemented");
+    }
     String prompt = messages ? Model.prompts(body, true).getFirst() : body.path("input").asString("");
     List<String> tokens = Model.tokens(prompt, 0, 6).stream().map(Model::text).toList();
     List<ObjectNode> events = messages ? messages(tokens, prompt) : responses(tokens, prompt);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.TokenCounts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +31,14 @@ final class TenantTest {
 
   private static Quota quota(long requests, long tokens, int parallel) {
     return new Quota(requests, tokens, parallel, 4);
+  }
+
+  /// Engines of messages name the tokens of the prompt at the beginning, and those of the answer at its end.
+  @ParameterizedTest
+  @CsvSource({"100,1,900,false,1000", "100,1000,900,false,1100", "100,890,900,true,990", "0,0,0,false,0",
+    "0,0,10,false,60"})
+  void answerThatDidNotEnd_isChargedByItsEvents(int prompt, int completion, int events, boolean isWhole, long used) {
+    assertThat(Exchange.used(new TokenCounts(prompt, -1, completion, 0), events, 200, isWhole)).isEqualTo(used);
   }
 
   @Test

@@ -2,7 +2,7 @@ package io.penstock.node.cli;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SeekableByteChannel;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -16,7 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// A file with a secret in its first line, which only its owner may read, where the file system knows owners.
+/// A file with a secret, which only its owner may read, where the file system knows owners.
 public final class OwnerFile {
   private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
@@ -33,9 +33,19 @@ public final class OwnerFile {
   ///
   /// @throws FileAlreadyExistsException if it is there
   public static void create(Path file, String line) throws IOException {
-    try (SeekableByteChannel channel = open(file)) {
-      ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
-      channel.write(bytes); // so short that it is written whole
+    create(file, (line + "\n").getBytes(StandardCharsets.UTF_8));
+  }
+
+  /// Creates `file`, and forces it to the disk.
+  ///
+  /// @throws FileAlreadyExistsException if it is there
+  public static void create(Path file, byte[] content) throws IOException {
+    try (FileChannel channel = open(file)) {
+      ByteBuffer bytes = ByteBuffer.wrap(content);
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      channel.force(true);
     }
   }
 
@@ -72,12 +82,15 @@ public final class OwnerFile {
     }
   }
 
-  private static SeekableByteChannel open(Path file) throws IOException {
+  /// Creates `file` for writing.
+  ///
+  /// @throws FileAlreadyExistsException if it is there
+  public static FileChannel open(Path file) throws IOException {
     Set<OpenOption> creating = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     try {
-      return Files.newByteChannel(file, creating, OWNER_ALONE);
+      return FileChannel.open(file, creating, OWNER_ALONE);
     } catch (UnsupportedOperationException e) { // a file system without owners
-      return Files.newByteChannel(file, creating);
+      return FileChannel.open(file, creating);
     }
   }
 }

@@ -164,12 +164,13 @@ final class ExportCommand extends ClientCommand {
       Set<BlockKey> keys = new LinkedHashSet<>();
       BlockKey after = null;
       do {
-        SessionPage page = tier.sessionKeys(id, after, Integer.MAX_VALUE).block(patience());
-        if (page == null) {
+        Optional<SessionPage> page = Answers.of(tier.sessionKeys(id, after, Integer.MAX_VALUE).map(Optional::of)
+            .defaultIfEmpty(Optional.empty()), patience());
+        if (page.isEmpty()) {
           break;
         }
-        keys.addAll(page.keys());
-        after = page.next();
+        keys.addAll(page.get().keys());
+        after = page.get().next();
       } while (after != null);
       if (after == null) {
         return new ArrayList<>(keys);

@@ -69,7 +69,7 @@ public record SessionManifest(String format, int version, String session, Space 
     public Entry {
       requireNonNull(hash, "hash");
       requireNonNull(sha256, "sha256");
-      BlockHash.parse(hash);
+      require(hash.equals(BlockHash.parse(hash).toString()), "hash", "in lower case", hash);
       require(sha256.matches("[0-9a-f]{64}"), "sha256 of " + hash, "64 hex digits", sha256);
       require((parent == null) == (tokens == null), "parent and tokens of " + hash, "given together", "one of them");
       if (tokens != null && parent != null) {

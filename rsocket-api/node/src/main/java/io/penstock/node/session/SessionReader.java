@@ -175,7 +175,7 @@ public final class SessionReader implements BlockInput {
   @Override
   public List<BlockKey> next(int most) throws IOException {
     if (window.byteSize() == 0) {
-      window = memory.allocate((long) most * space.layout().blockBytes(), Long.BYTES);
+      window = memory.allocate((long) Math.min(most, Math.max(1, blocks())) * space.layout().blockBytes(), Long.BYTES);
     }
     List<BlockKey> keys = new ArrayList<>();
     for (; keys.size() < most && next < blocks(); next++) {

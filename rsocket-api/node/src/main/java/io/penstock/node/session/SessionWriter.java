@@ -1,11 +1,9 @@
 package io.penstock.node.session;
 
-import static java.nio.file.StandardOpenOption.CREATE_NEW;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.text.Json;
 import io.penstock.tier.TierHolds.BlockTokens;
 import java.io.IOException;
@@ -23,6 +21,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// Writes the blocks of a session into a folder. Until [#finish] the folder has no manifest, and an import refuses it.
+/// Only the owner may read the files: they are a conversation.
 public final class SessionWriter implements AutoCloseable {
   private final Path folder;
   private final String session;
@@ -42,7 +41,7 @@ public final class SessionWriter implements AutoCloseable {
     this.most = most;
     this.tokens = tokens;
     this.room = TensorHeader.room(most);
-    this.tensors = FileChannel.open(folder.resolve(SessionManifest.TENSORS), CREATE_NEW, WRITE).position(room);
+    this.tensors = OwnerFile.open(folder.resolve(SessionManifest.TENSORS)).position(room);
   }
 
   /// Begins a folder, which is empty.
@@ -97,8 +96,7 @@ public final class SessionWriter implements AutoCloseable {
     }
     tensors.force(true);
     Path draft = folder.resolve(SessionManifest.NAME + ".draft");
-    Files.write(draft, Json.of(SessionManifest.of(session, space, entries)).getBytes(StandardCharsets.UTF_8),
-        CREATE_NEW);
+    OwnerFile.create(draft, Json.of(SessionManifest.of(session, space, entries)).getBytes(StandardCharsets.UTF_8));
     Files.move(draft, folder.resolve(SessionManifest.NAME));
   }
 

@@ -28,6 +28,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -116,6 +117,10 @@ final class ExportImportTest {
   void session_goesToAnotherNode_whole_andAsASession() throws IOException {
     Path out = exported();
     JsonNode manifest = JsonMapper.shared().readTree(Files.readString(out.resolve(SessionManifest.NAME)));
+    for (String file : List.of(SessionManifest.NAME, SessionManifest.TENSORS)) {
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(out.resolve(file)))).as(file)
+          .isEqualTo("rw-------");
+    }
     assertThat(manifest.at("/session").asString()).isEqualTo("team-a/chat");
     assertThat(manifest.at("/space/fingerprint").asString()).isEqualTo(FINGERPRINT);
     assertThat(manifest.at("/blocks")).hasSize(5);

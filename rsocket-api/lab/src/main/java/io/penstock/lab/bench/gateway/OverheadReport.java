@@ -55,8 +55,8 @@ record OverheadReport(String penstock, int concurrency, int tokens, double paceM
 
   @Override
   public String table() {
-    TextTable table = new TextTable("WAY", "FORM", "TOKENS/S", "µs/TOKEN MORE", "CPU µs/TOKEN", "REQUEST ms", "ms MORE",
-        "FIRST ms MORE", "DELAY µs MORE", "");
+    TextTable table = new TextTable("WAY", "FORM", "TOKENS/S", "µs/TOKEN MORE", "CPU µs/TOKEN", "REQUEST ms",
+        "ms MORE", "FIRST ms MORE", "DELAY µs MORE", "");
     for (Lane lane : lanes) {
       table.row(lane.way(), lane.form(), number(lane.tokensPerSecond(), 0),
           more(lane, lane.tokenMicros(), 1), more(lane, lane.cpuMicros(), 1), number(lane.requestMillis(), 2),
