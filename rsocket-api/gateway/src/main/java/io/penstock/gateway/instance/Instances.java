@@ -128,12 +128,9 @@ public final class Instances {
     return live;
   }
 
-  /// Those that take requests, in a role; if none does, all that have answered once and are not drained.
-  public List<Instance> liveOrTried(InstanceRole role) {
-    List<Instance> live = live(role);
-    return live.isEmpty()
-        ? byName.values().stream().filter(instance -> instance.role() == role && instance.mayBeTried()).toList()
-        : live;
+  /// Those that answered once and are not drained, in a role: where none is live, they are better than none.
+  public List<Instance> tried(InstanceRole role) {
+    return byName.values().stream().filter(instance -> instance.role() == role && instance.mayBeTried()).toList();
   }
 
   /// Those that answer requests and take them.

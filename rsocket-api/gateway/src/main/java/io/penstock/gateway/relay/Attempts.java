@@ -76,8 +76,7 @@ final class Attempts {
   }
 
   private Flux<AnswerEvent> attempt(Prompt prompt) {
-    boolean live = !ofModel(InstanceRole.BOTH, true).isEmpty()
-        || (!ofModel(InstanceRole.PREFILL, true).isEmpty() && !ofModel(InstanceRole.DECODE, true).isEmpty());
+    boolean live = isLive(InstanceRole.BOTH) || (isLive(InstanceRole.PREFILL) && isLive(InstanceRole.DECODE));
     desperate = !live;
     OwnForm own = request.own();
     List<Instance> both = usable(InstanceRole.BOTH, live);
@@ -123,14 +122,20 @@ final class Attempts {
   ///
   /// @param anyLive whether live instances can serve the request; if not, those that answered once are tried
   private List<Instance> usable(InstanceRole role, boolean anyLive) {
-    List<Instance> live = ofModel(role, anyLive);
+    List<Instance> live = ofModel(relay.instances().live(role));
+    if (live.isEmpty() && !anyLive) {
+      live = ofModel(relay.instances().tried(role));
+    }
     List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
     return rest.isEmpty() ? live : rest;
   }
 
-  private List<Instance> ofModel(InstanceRole role, boolean liveOnly) {
+  private boolean isLive(InstanceRole role) {
+    return !ofModel(relay.instances().live(role)).isEmpty();
+  }
+
+  private List<Instance> ofModel(List<Instance> among) {
     String model = request.model();
-    List<Instance> among = liveOnly ? relay.instances().live(role) : relay.instances().liveOrTried(role);
     return model.isEmpty()
         ? among
         : among.stream().filter(instance -> relay.models().mayHave(instance.address(), model)).toList();

@@ -34,7 +34,7 @@ final class InstancesTest {
     assertThat(instance.isLive()).isTrue();
     probes(1);
     assertThat(instance.isLive()).isFalse();
-    assertThat(instances.liveOrTried(InstanceRole.BOTH)).as("the other one never answered").containsExactly(instance);
+    assertThat(instances.tried(InstanceRole.BOTH)).as("the other one never answered").containsExactly(instance);
     assertThat(instance.begin()).as("no other is live").isTrue();
     instance.end();
     healthy.set(true);

@@ -39,7 +39,9 @@ final class RelayLimitsTest {
       Duration.ofSeconds(600));
   private final List<String> log = new ArrayList<>();
   private final AtomicInteger cancels = new AtomicInteger();
+  private final ModelCatalog models = new ModelCatalog();
   private Flux<AnswerEvent> answer = Flux.never();
+  private List<Instance> offered = List.of();
 
   /// The engine alone.
   private record Only(Instance decode) implements Chosen {
@@ -71,6 +73,7 @@ final class RelayLimitsTest {
     @Override
     public @Nullable Chosen choose(Prompt prompt, List<Instance> prefills, List<Instance> decodes,
         List<Instance> both) {
+      offered = both;
       return engine.begin() ? new Only(engine) : null;
     }
   };
@@ -78,7 +81,7 @@ final class RelayLimitsTest {
   private Reader ask(String body) {
     time.advanceTimeBy(STEP); // the first probe
     Relay relay = new Relay(limits, admission, chooser, instances,
-        (request, pair) -> answer.doOnCancel(cancels::incrementAndGet), new ModelCatalog(),
+        (request, pair) -> answer.doOnCancel(cancels::incrementAndGet), models,
         new OwnForms(Set.of()), time);
     RelayRequest asked = new RelayRequest("/v1/completions", ApiJson.request(body.getBytes(StandardCharsets.UTF_8)),
         "r", Map.of(), 10, 4,
@@ -122,6 +125,20 @@ final class RelayLimitsTest {
     assertThat(cancels).hasValue(1);
     assertThat(engine.requests()).isZero();
     assertThat(admission.running()).isZero();
+  }
+
+  @Test
+  void aModelWhoseInstancesAreDown_isTriedThere_thoughAnotherModelIsUp() {
+    Instance other = instances.add("b", InstanceRole.BOTH, EngineAddress.parse("http://127.0.0.1:2"));
+    models.learn(engine.address(), ApiJson.MAPPER.readTree("{\"data\":[{\"id\":\"ma\"}]}"));
+    models.learn(other.address(), ApiJson.MAPPER.readTree("{\"data\":[{\"id\":\"mb\"}]}"));
+    time.advanceTimeBy(STEP);
+    for (int i = 0; i < HealthOptions.defaults().downAfter(); i++) {
+      instances.observe(other, false);
+    }
+    ask("{\"model\":\"mb\",\"prompt\":\"x\",\"stream\":true}").requestUnbounded();
+    assertThat(engine.isLive()).isTrue();
+    assertThat(offered).containsExactly(other);
   }
 
   @Test
