@@ -58,7 +58,9 @@ public final class GatewayBenchCommand extends Bench<OverheadReport> {
   private int seconds;
 
   @Option(names = "--warm-up", paramLabel = "N",
-      description = "Rounds before those that count (default: ${DEFAULT-VALUE}).", defaultValue = "3")
+      description = "Rounds before those that count, until the code of a request is compiled"
+          + " (default: ${DEFAULT-VALUE}).",
+      defaultValue = "12")
   private int warmUp;
 
   @Option(names = "--rounds", paramLabel = "N", description = "Rounds (default: ${DEFAULT-VALUE}).",
