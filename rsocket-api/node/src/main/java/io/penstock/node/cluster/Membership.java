@@ -1,0 +1,21 @@
+package io.penstock.node.cluster;
+
+import io.penstock.tier.BlockTier;
+import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.Member;
+import reactor.core.publisher.Mono;
+
+/// A node's place in a cluster.
+public interface Membership extends ClusterDirectory {
+  /// Tells the cluster which blocks `tier` has, from now on: its present blocks first, at a bounded rate, then each
+  /// change. After a split of the cluster it tells all again. Does not wait for any of it.
+  ///
+  /// @return cold; completes when the tier closes or the membership ends; cancel stops it
+  Mono<Void> announce(BlockTier tier);
+
+  /// Tells the cluster whether this node takes new blocks.
+  void tell(Member.State state);
+
+  /// Leaves the cluster; lazy and idempotent. Others forget this node's blocks.
+  Mono<Void> close();
+}
