@@ -1,0 +1,259 @@
+package io.penstock.node.serve;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.block.BlockKey;
+import io.penstock.node.cli.DataException;
+import io.penstock.node.cli.OwnerFile;
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.cluster.ClusterTerms;
+import io.penstock.node.cluster.Clusters;
+import io.penstock.node.cluster.Membership;
+import io.penstock.node.cluster.roster.Roster;
+import io.penstock.node.config.ClusterSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeConfig.Effective;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Json;
+import io.penstock.node.text.Reason;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.Located;
+import io.penstock.wire.cluster.Member;
+import io.penstock.wire.transport.Endpoint;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.ChannelBindException;
+
+/// The work of a node as a member of a cluster: it joins, tells which blocks its tiers have and how full they are, and
+/// leaves. A node that is in no cluster does nothing, and loads no engine. Safe from any thread.
+final class NodeInCluster {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeInCluster.class);
+  private static final Duration TOLD_EACH = Duration.ofSeconds(1);
+  private static final int LEAST_SECRET = 16;
+
+  private final NodeConfig config;
+  /// Null for a node that is in no cluster.
+  private final @Nullable Clusters engine;
+  private final byte @Nullable [] secret;
+  private final Disposable.Composite running = Disposables.composite();
+  private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
+  /// Tiers that were open before the node had joined.
+  @GuardedBy("this") private final List<BlockTier> open = new ArrayList<>();
+  private volatile @Nullable Membership membership;
+  private volatile Ready.@Nullable OfCluster joined;
+
+  private NodeInCluster(NodeConfig config, @Nullable Clusters engine, byte @Nullable [] secret) {
+    this.config = config;
+    this.engine = engine;
+    this.secret = secret;
+  }
+
+  /// Finds the engine, and reads the secret, for a node that is to be in a cluster.
+  ///
+  /// @throws UnavailableException if there is no engine
+  static NodeInCluster of(NodeConfig config) throws IOException {
+    return config.get(ClusterSettings.CLUSTER).isEmpty()
+        ? new NodeInCluster(config, null, null)
+        : new NodeInCluster(config, engine(config), secret(config));
+  }
+
+  private static Clusters engine(NodeConfig config) {
+    return ServiceLoader.load(Clusters.class).findFirst().orElseThrow(() -> new UnavailableException(
+        refused(config, ClusterSettings.CLUSTER, "none without the artifact io.penstock:penstock-cluster on the class"
+            + " path, which has the engine of clusters")));
+  }
+
+  private static byte @Nullable [] secret(NodeConfig config) throws IOException {
+    Optional<Path> file = config.get(ClusterSettings.SECRET);
+    if (file.isEmpty()) {
+      return null;
+    }
+    String line = OwnerFile.firstLine(ClusterSettings.SECRET.key(), file.get()).strip();
+    if (line.length() < LEAST_SECRET) {
+      throw new DataException("%s must have a secret of at least %d characters in its first line (has %d: %s)"
+          .formatted(ClusterSettings.SECRET.key(), LEAST_SECRET, line.length(), file.get()));
+    }
+    return line.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String refused(NodeConfig config, Setting<?> setting, String rule) {
+    Effective said = config.effective(setting);
+    return "%s must be %s (was %s, from %s)".formatted(setting.key(), rule, said.text(), said.origin());
+  }
+
+  /// What the node answers clients about its cluster, of which it knows nothing before it has joined; null for a node
+  /// that is in none.
+  @Nullable ClusterDirectory directory() {
+    return engine == null ? null : new Known(config.get(ClusterSettings.CLUSTER).orElseThrow());
+  }
+
+  private final class Known implements ClusterDirectory {
+    private final String cluster;
+
+    Known(String cluster) {
+      this.cluster = cluster;
+    }
+
+    @Override
+    public String cluster() {
+      return cluster;
+    }
+
+    @Override
+    public List<Member> members() {
+      Membership now = membership;
+      return now == null ? List.of() : now.members();
+    }
+
+    @Override
+    public Mono<Located> locate(List<BlockKey> keys) {
+      Membership now = membership;
+      return now == null
+          ? Mono.fromSupplier(() -> Located.of(List.of(), Collections.nCopies(keys.size(), List.of())))
+          : now.locate(keys);
+    }
+  }
+
+  /// The page of the admin endpoints; null for a node that is in no cluster.
+  @Nullable Supplier<String> page() {
+    ClusterDirectory directory = directory();
+    return directory == null ? null : () -> Json.of(Roster.of(directory.cluster(), directory.members()));
+  }
+
+  /// Shows how many members there are.
+  void bindTo(MeterRegistry registry) {
+    ClusterDirectory directory = directory();
+    if (directory != null) {
+      for (Member.State state : Member.State.values()) {
+        Gauge.builder("penstock.cluster.members", directory, known -> count(known, state))
+            .tag("state", state.name().toLowerCase(Locale.ROOT))
+            .description("Members of the cluster, as far as this node knows").register(registry);
+      }
+    }
+  }
+
+  private static long count(ClusterDirectory directory, Member.State state) {
+    return directory.members().stream().filter(member -> member.state() == state).count();
+  }
+
+  /// Joins the cluster, and tells it which blocks the node has from then on.
+  ///
+  /// @param endpoints for clients, preferred first; at least one
+  /// @param generation of the node
+  /// @param tiers of all spaces; there may be more of them later
+  /// @param budget of the node
+  /// @return cold; signals an `IOException` that names the setting which keeps the node out
+  Mono<Void> join(List<Endpoint> endpoints, long generation, Supplier<List<BlockTier>> tiers, ByteBudget budget,
+      Scheduler timers) {
+    Clusters clusters = engine;
+    return clusters == null ? Mono.empty() : Mono.defer(() -> {
+      List<String> places = endpoints.stream().map(Endpoint::toString).toList();
+      NodeFigures figures = new NodeFigures(tiers, NodePlan.capacityBytes(config), budget);
+      ClusterTerms terms = new ClusterTerms(config.get(ClusterSettings.CLUSTER).orElseThrow(),
+          config.get(ClusterSettings.NODE_NAME).orElseGet(places::getFirst), generation,
+          config.get(ClusterSettings.PLACE).orElse(""), config.get(ClusterSettings.SEEDS),
+          config.get(ClusterSettings.HOST), config.get(ClusterSettings.PORT), secret, () -> places, figures, timers);
+      return figures.refreshed().then(clusters.join(terms).onErrorMap(IOException.class, this::named))
+          .doOnNext(member -> joined(member, terms.node(), figures, timers)).then();
+    });
+  }
+
+  /// `failure`, with the setting that it is about.
+  private IOException named(IOException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof BindException) {
+        return BindFailure.of(config, ClusterSettings.HOST, ClusterSettings.PORT, ChannelBindException.fail(
+            Endpoint.internet(config.get(ClusterSettings.HOST), config.get(ClusterSettings.PORT)), cause));
+      } else if (cause instanceof UnknownHostException) {
+        return named(ClusterSettings.SEEDS, "of names that have an address", failure);
+      }
+    }
+    return named(ClusterSettings.CLUSTER, "one that this node can join", failure);
+  }
+
+  private IOException named(Setting<?> setting, String rule, IOException failure) {
+    return new IOException(Reason.after(refused(config, setting, rule), failure), failure);
+  }
+
+  private void joined(Membership member, String name, NodeFigures figures, Scheduler timers) {
+    joined = new Ready.OfCluster(member.cluster(), name, member.address());
+    running.add(Flux.interval(TOLD_EACH, timers).onBackpressureDrop()
+        .concatMap(tick -> figures.refreshed().onErrorResume(failure -> {
+          LOG.debug("a tier does not tell its figures", failure);
+          return Mono.empty();
+        }), 1).subscribe());
+    synchronized (this) {
+      membership = member;
+      open.forEach(tier -> announce(tier, member));
+      open.clear();
+    }
+  }
+
+  /// Tells the cluster which blocks `tier` has, now or when the node has joined.
+  void opened(BlockTier tier) {
+    if (engine == null) {
+      return;
+    }
+    synchronized (this) {
+      Membership member = membership;
+      if (member != null) {
+        announce(tier, member);
+      } else {
+        open.add(tier);
+      }
+    }
+  }
+
+  private void announce(BlockTier tier, Membership member) {
+    running.add(member.announce(tier).subscribe(none -> {},
+        failure -> LOG.warn("the cluster is not told any more which blocks of {} the node has: {}",
+            tier.info().name(), Reason.of(failure))));
+  }
+
+  /// The cluster that the node has joined; null if it is in none.
+  Ready.@Nullable OfCluster joined() {
+    return joined;
+  }
+
+  /// Tells the cluster that the node takes no new blocks.
+  void drains() {
+    Membership member = membership;
+    if (member != null) {
+      member.tell(Member.State.DRAINING);
+    }
+  }
+
+  /// Leaves the cluster. Lazy and idempotent.
+  Mono<Void> leave() {
+    return left;
+  }
+
+  private Mono<Void> leaveNow() {
+    running.dispose();
+    Membership member = membership;
+    membership = null;
+    return member == null ? Mono.empty() : member.close();
+  }
+}
