@@ -97,6 +97,20 @@ public final class LayerSlice extends Owned {
     return spans;
   }
 
+  /// These bytes as a slice of another request, of which this request is a part, or the other way round. The new slice
+  /// takes the spans over, and this handle ends.
+  ///
+  /// @param newPlace in the stream of the other request
+  /// @param newPositions for each span the index of its key in the other request
+  /// @throws IllegalStateException if this handle was closed
+  public LayerSlice renamed(Position newPlace, int[] newPositions) {
+    LayerSlice renamed = new LayerSlice(newPlace, range, view, newPositions, spans);
+    if (!markClosed()) {
+      throw new IllegalStateException("slice must be open (was closed, " + this + ")");
+    }
+    return renamed;
+  }
+
   /// Copies the packed bytes that the view has of the `i`-th block.
   ///
   /// @param to their bytes

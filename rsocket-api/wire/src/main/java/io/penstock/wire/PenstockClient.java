@@ -15,18 +15,23 @@ import io.penstock.flow.ProducingSource;
 import io.penstock.flow.SessionTier;
 import io.penstock.operator.Failures;
 import io.penstock.operator.Handover;
+import io.penstock.operator.LiveTimers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.cluster.tier.ClusterTier;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.time.Duration;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// A node as an engine uses it: it loads the KV cache of a prompt, and offloads what the node lacks. It makes and ends
@@ -43,13 +48,13 @@ public final class PenstockClient {
 
   private final Parts parts;
   private final CacheSpace space;
-  private final ReconnectingTier connection;
+  private final BlockTier connection;
   private final BlockTier tier;
   private final ProducingSource source;
   private final @Nullable SessionUse session;
   private final Duration pendingWait;
 
-  private PenstockClient(Parts parts, CacheSpace space, ReconnectingTier connection, ProducingSource source,
+  private PenstockClient(Parts parts, CacheSpace space, BlockTier connection, ProducingSource source,
       @Nullable SessionUse session, Duration pendingWait) {
     this.parts = parts;
     this.space = space;
@@ -88,6 +93,35 @@ public final class PenstockClient {
     });
   }
 
+  /// Connects to a cluster of nodes, which are one tier: each block comes straight from a node that has it.
+  ///
+  /// A load does not wait for blocks that are being written. A node that goes is passed over; see [ClusterTier].
+  ///
+  /// @param seeds any nodes of the cluster, as for [#connect(String, Options)]; names are looked up at each connection
+  /// @param place of this process, such as `zone1/rack7/host3`: of equal copies the nearest is read, and new blocks go
+  ///     near; empty if unknown
+  /// @return a cold `Mono`; each subscription connects; signals
+  ///     [io.penstock.wire.cluster.tier.UnreachableException] if no seed answers, and what [KvClient#members] signals
+  /// @throws IllegalArgumentException if a seed is no address, or there is none
+  public static Mono<PenstockClient> connectCluster(List<String> seeds, String place, Options options) {
+    List<Endpoint> places = seeds.stream().map(Endpoint::parse).toList();
+    if (places.isEmpty()) {
+      throw new IllegalArgumentException("seeds must be > 0 (was none)");
+    }
+    requireNonNull(place, "place");
+    return Mono.defer(() -> {
+      Parts parts = Parts.of(options);
+      Mono<PenstockClient> connecting = ClusterTier
+          .connect(places, node -> Mono.defer(() -> Failures.signalled(() -> parts.connect(node, options))),
+              options.space, place, parts.timers, new SplittableRandom())
+          .map(tier -> new PenstockClient(parts, options.space, tier,
+              ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST), null, Duration.ZERO))
+          .onErrorResume(error -> parts.close().then(Mono.error(error)))
+          .doOnCancel(() -> parts.close().subscribe());
+      return Handover.of(connecting, late -> late.close().subscribe());
+    });
+  }
+
   /// This client for the requests of one session: what they load and offload belongs to it, so the node prefers to keep
   /// it between the turns. Both are one client: they share connection and memory, and the close of one closes both.
   ///
@@ -111,9 +145,9 @@ public final class PenstockClient {
   ///
   /// @return number of blocks, from the first one on, whose rows are all written; cold
   public Mono<Integer> load(List<BlockKey> keys, EngineRows rows) {
-    return pendingWait.isZero() || keys.isEmpty()
+    return pendingWait.isZero() || keys.isEmpty() || !(connection instanceof ReconnectingTier node)
         ? LoadPrefix.rows(tier, keys, SliceShape.defaults(), rows)
-        : connection.matched(keys, session, pendingWait).flatMap(matched -> matched.prefix() == 0
+        : node.matched(keys, session, pendingWait).flatMap(matched -> matched.prefix() == 0
             ? Mono.just(0)
             : LoadPrefix.rows(tier, keys.subList(0, matched.prefix()), SliceShape.defaults(), rows));
   }
@@ -151,7 +185,7 @@ public final class PenstockClient {
   }
 
   /// What a client makes for itself.
-  private record Parts(SlabArena loads, SlabArena offloads, ByteBudget budget, LoopResources loops) {
+  private record Parts(SlabArena loads, SlabArena offloads, ByteBudget budget, LoopResources loops, Scheduler timers) {
     static Parts of(Options options) {
       SlabArena loads = new SlabArena("loads", options.space.layout(), options.loadBlocks, MAX_WAITERS);
       SlabArena offloads = new SlabArena("offloads", options.space.layout(), options.offloadBlocks, MAX_WAITERS);
@@ -159,7 +193,8 @@ public final class PenstockClient {
       if (options.meters != null) {
         options.meters.meters().bind("loads", loads).bind("offloads", offloads).bind(budget);
       }
-      return new Parts(loads, offloads, budget, LoopResources.create("penstock-client", 1, true));
+      return new Parts(loads, offloads, budget, LoopResources.create("penstock-client", 1, true),
+          LiveTimers.of(Schedulers.newSingle("penstock-client-timers", true)));
     }
 
     Mono<KvClient> connect(Endpoint node, Options options) {
@@ -177,6 +212,7 @@ public final class PenstockClient {
       return Mono.fromRunnable(() -> {
         loads.close();
         offloads.close();
+        timers.dispose();
       }).then(loops.disposeLater(Duration.ZERO, LOOPS_TIMEOUT));
     }
   }

@@ -163,16 +163,19 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
 
   /// Figures of a node, over a connection of its own that names no space.
   static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
-    Mono<ServerStat> stat = FirstMessage.encoded(Routes.HELLO, hello(options, null, null),
-        first -> NodeConnection.open(transport, options.link(), "the node")
-            .flatMap(connection -> statOf(connection, first).doFinally(end -> connection.end())));
-    return NodeConnection.limited(stat, transport, options.link(), "the node");
+    return askedOf(transport, options,
+        connection -> connection.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class)
+            .map(ServerStat::of));
   }
 
-  private static Mono<ServerStat> statOf(NodeConnection connection, FirstMessage hello) {
-    return connection.ask(hello, Handshake.Welcome.class)
-        .doOnNext(Handshake.Welcome::requireVersion)
-        .then(connection.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class))
-        .map(ServerStat::of);
+  /// Asks one question of a node, over a connection of its own that names no space.
+  static <T> Mono<T> askedOf(ClientTransport transport, KvClientOptions options,
+      Function<NodeConnection, Mono<T>> question) {
+    Mono<T> answer = FirstMessage.encoded(Routes.HELLO, hello(options, null, null),
+        first -> NodeConnection.open(transport, options.link(), "the node")
+            .flatMap(connection -> connection.ask(first, Handshake.Welcome.class)
+                .doOnNext(Handshake.Welcome::requireVersion).then(question.apply(connection))
+                .doFinally(end -> connection.end())));
+    return NodeConnection.limited(answer, transport, options.link(), "the node");
   }
 }

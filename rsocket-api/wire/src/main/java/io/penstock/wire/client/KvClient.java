@@ -27,6 +27,8 @@ import io.penstock.wire.client.get.RemoteLease;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.client.put.Puts;
+import io.penstock.wire.cluster.ClusterView;
+import io.penstock.wire.cluster.Located;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
@@ -128,6 +130,14 @@ public final class KvClient {
     return ClientConnector.statOf(transport, options);
   }
 
+  /// The members of a node's cluster, asked over a connection of its own that names no space.
+  ///
+  /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals errors of [#connect]
+  ///     and of [#members]
+  public static Mono<ClusterView> membersOf(ClientTransport transport, KvClientOptions options) {
+    return ClientConnector.askedOf(transport, options, Questions::members);
+  }
+
   NodeConnection connection() {
     return connection;
   }
@@ -222,6 +232,18 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription asks once
   public Mono<ServerStat> stat() {
     return questions.stat();
+  }
+
+  /// The members of the node's cluster, as the node knows them. Signals
+  /// [io.penstock.wire.protocol.WireFailure.RemotePermanentException] with `ErrorCode.UNKNOWN_ROUTE` from a node that is
+  /// in no cluster.
+  public Mono<ClusterView> members() {
+    return questions.members();
+  }
+
+  /// Members of the node's cluster that say that they have the blocks of `keys`.
+  public Mono<Located> locate(List<BlockKey> keys) {
+    return questions.locate(keys);
   }
 
   /// Emits the events of the node's tier with numbers above `sequence`: first those of its log, then later ones.

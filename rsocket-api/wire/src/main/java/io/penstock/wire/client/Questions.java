@@ -10,6 +10,9 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;
 import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.cluster.ClusterMessages;
+import io.penstock.wire.cluster.ClusterView;
+import io.penstock.wire.cluster.Located;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.EventMessage;
 import io.penstock.wire.protocol.Fields;
@@ -87,6 +90,21 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
 
   private Messages.KeysRequest request(List<BlockKey> asked) {
     return new Messages.KeysRequest(Messages.Keys.of(space, asked));
+  }
+
+  Mono<ClusterView> members() {
+    return members(connection);
+  }
+
+  static Mono<ClusterView> members(NodeConnection connection) {
+    return connection.ask(Routes.MEMBERS, new ClusterMessages.MembersRequest(), ClusterMessages.MembersReply.class)
+        .map(ClusterMessages.MembersReply::view);
+  }
+
+  Mono<Located> locate(List<BlockKey> keys) {
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return connection.ask(Routes.LOCATE, request(asked), ClusterMessages.LocateReply.class)
+        .map(reply -> reply.of(asked.size()));
   }
 
   Mono<ServerStat> stat() {

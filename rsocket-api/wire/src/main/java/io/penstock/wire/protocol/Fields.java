@@ -27,14 +27,14 @@ public final class Fields {
     }
   }
 
-  static <T> T present(String field, @Nullable T value) {
+  public static <T> T present(String field, @Nullable T value) {
     if (value == null) {
       throw WireFormatException.request(field, "present", "absent");
     }
     return value;
   }
 
-  static <T> List<T> copied(String field, @Nullable List<T> list) {
+  public static <T> List<T> copied(String field, @Nullable List<T> list) {
     List<T> copy = new ArrayList<>();
     for (T element : present(field, list)) {
       copy.add(present(field + "[" + copy.size() + "]", element));
@@ -49,7 +49,7 @@ public final class Fields {
     return bytes;
   }
 
-  static <E extends Enum<E>> E oneOf(Class<E> type, String field, @Nullable String name) {
+  public static <E extends Enum<E>> E oneOf(Class<E> type, String field, @Nullable String name) {
     String wanted = present(field, name);
     for (E constant : type.getEnumConstants()) {
       if (constant.name().equals(wanted)) {

@@ -63,17 +63,24 @@ public final class Routes {
   public static final String KEEP = PREFIX + "keep";
   /// Carries a signal of a receiving rank to a prefill rank.
   public static final String SIGNAL = PREFIX + "signal";
+
+  /// Asks which nodes are members of the node's cluster.
+  public static final String MEMBERS = PREFIX + "members";
+  /// Asks which members of the node's cluster have blocks.
+  public static final String LOCATE = PREFIX + "locate";
+
   public static final List<String> ALL =
       List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
           LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL,
-          SESSION, BLOCKS);
+          SESSION, BLOCKS, MEMBERS, LOCATE);
 
   private Routes() {}
 
   /// Role that `route` needs in a space. A route without a rule needs the role that may do everything.
   public static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, BLOCKS, SEGMENTS, READ, INSTANCES ->
+      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, BLOCKS, SEGMENTS, READ, INSTANCES,
+          MEMBERS, LOCATE ->
         Role.READER;
       case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;

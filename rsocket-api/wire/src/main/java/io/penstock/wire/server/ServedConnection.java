@@ -13,6 +13,7 @@ import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.Requests;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.call.StreamTickets;
+import io.penstock.wire.server.route.ClusterRoutes;
 import io.penstock.wire.server.route.DrainRoutes;
 import io.penstock.wire.server.route.EventRoutes;
 import io.penstock.wire.server.route.GetRoutes;
@@ -119,7 +120,8 @@ final class ServedConnection {
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
         new RankRoutes(spaces, new RankRoutes.Source(party(), address, new Object(), user(caller)),
-            serving.disagg(), options.generation(), serving.kept(), serving.timers()));
+            serving.disagg(), options.generation(), serving.kept(), serving.timers()),
+        new ClusterRoutes(spaces, serving.disagg().cluster()));
   }
 
   private PutReceiver.Bounds putBounds(Budget incoming, SilenceLimit.Rule stall) {

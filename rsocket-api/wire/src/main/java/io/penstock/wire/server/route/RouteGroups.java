@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 /// Which group serves which route of one connection.
 public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUps, HoldRoutes holds, StatRoutes stat,
     EventRoutes events, DrainRoutes drain, RingRoutes rings, GetRoutes gets, PutRoutes puts, SegmentRoutes segments,
-    RankRoutes ranks) {
+    RankRoutes ranks, ClusterRoutes cluster) {
   /// What answers a question about visible blocks at once; null if nothing does, or the request is another one.
   public @Nullable Callable<Payload> atOnce(Call call) {
     return switch (call.route()) {
@@ -39,6 +39,8 @@ public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUp
       case Routes.RELEASE -> holds.release(call);
       case Routes.STAT -> stat.stat(call);
       case Routes.DRAIN -> drain.drain(call);
+      case Routes.MEMBERS -> cluster.members(call);
+      case Routes.LOCATE -> cluster.locate(call);
       case Routes.RING -> gate.working(() -> rings.ring(call));
       case Routes.KEEP -> gate.working(() -> ranks.answered(call));
       default -> ranks.serves(call.route()) ? ranks.answered(call) : segments.answered(call);

@@ -1,0 +1,380 @@
+package io.penstock.wire.cluster.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SliceShape;
+import io.penstock.block.SpaceId;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionPage;
+import io.penstock.block.session.SessionState;
+import io.penstock.block.session.SessionUse;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.Medium;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStat;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.cluster.Located;
+import io.penstock.wire.cluster.Member;
+import io.penstock.wire.transport.Endpoint;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/// The nodes of a cluster as one tier.
+///
+/// | Call | Round trips, whatever the number of nodes |
+/// |---|---|
+/// | match, contains | one to any node, for who has the keys; one to each of those, side by side, who alone know it |
+/// | lease | the same; the bytes come straight from the owners |
+/// | put | one to any node, for what is there already; then as a put to one node |
+///
+/// What the cluster says of a block may be out of date: then the block is a miss, and never wrong bytes. A member that
+/// goes while its blocks are read is replaced by members that have the same blocks; blocks that nobody else has are
+/// left out of the stream. A member that cannot be reached is passed over.
+///
+/// New blocks go behind the block before them, so that a prefix stays at one node, unless that node is full and another
+/// one is not; the receipt is that node's. There are no holds over the cluster, and [OnMiss#ADMIT] admits nothing:
+/// policies decide at each node.
+public final class ClusterTier implements BlockTier {
+  private final TierInfo info;
+  private final Nodes nodes;
+  private final Nearest nearest;
+  private final Placement placement;
+  private final Scheduler timers;
+  private final Sinks.Empty<Void> closing = Sinks.empty();
+  private volatile boolean closed;
+
+  /// @param place of this process, see [Member#place()]
+  /// @param random draws among members that are equally good
+  /// @param timers of looks for members that come and go
+  ClusterTier(String cluster, CacheSpace space, Nodes nodes, String place, RandomGenerator random, Scheduler timers) {
+    this.info = new TierInfo("cluster " + cluster, Medium.REMOTE, space, Long.MAX_VALUE);
+    this.nodes = nodes;
+    this.nearest = new Nearest(place, random);
+    this.placement = new Placement(place, random);
+    this.timers = timers;
+  }
+
+  /// Connects to a cluster through any of its nodes.
+  ///
+  /// @param seeds any nodes of the cluster
+  /// @param connecting cold; connects to a node, for blocks of `space`
+  /// @param place of this process, see [Member#place()]
+  /// @param timers for pauses, and for looks at who is there; never used for work
+  /// @param random draws among members that are equally good, and jitter
+  /// @return cold; signals [UnreachableException] if no seed answers
+  public static Mono<ClusterTier> connect(List<Endpoint> seeds, Function<Endpoint, Mono<KvClient>> connecting,
+      CacheSpace space, String place, Scheduler timers, RandomGenerator random) {
+    return Mono.defer(() -> {
+      WireNodes nodes = new WireNodes(seeds, connecting, space, timers, random);
+      return nodes.view().map(view -> new ClusterTier(view.cluster(), space, nodes, place, random, timers))
+          .onErrorResume(failure -> nodes.close().then(Mono.error(failure)))
+          .doOnCancel(() -> nodes.close().subscribe());
+    });
+  }
+
+  @Override
+  public TierInfo info() {
+    return info;
+  }
+
+  private SpaceId space() {
+    return info.space().id();
+  }
+
+  /// What the cluster says of `keys`, as a request that goes to the members.
+  private Mono<Asked> asked(List<BlockKey> keys) {
+    return nodes.locate(keys).map(located -> new Asked(nodes, keys,
+        new Remaining(located, nearest.ranks(located.members()))));
+  }
+
+  private <T> Mono<T> open(Mono<T> call) {
+    return Mono.defer(() -> closed ? Mono.error(closedException()) : call)
+        .onErrorMap(failure -> closed && Asked.isPassedOver(failure) ? closedException() : failure);
+  }
+
+  private TierClosedException closedException() {
+    return new TierClosedException(info.name());
+  }
+
+  @Override
+  public Mono<Integer> match(List<BlockKey> keys) {
+    List<BlockKey> asked = BlockKey.distinct(keys, space());
+    return open(asked.isEmpty()
+        ? Mono.just(0)
+        : nodes.locate(asked).flatMap(located -> {
+          List<BlockKey> prefix = asked.subList(0, prefix(located));
+          return prefix.isEmpty()
+              ? Mono.just(0)
+              : present(prefix, first(located, prefix.size())).map(Presence::prefix);
+        }));
+  }
+
+  private static int prefix(Located located) {
+    int prefix = 0;
+    while (prefix < located.size() && located.isHeld(prefix)) {
+      prefix++;
+    }
+    return prefix;
+  }
+
+  private static Located first(Located located, int keys) {
+    List<List<Located.Holder>> holders = new ArrayList<>(keys);
+    for (int i = 0; i < keys; i++) {
+      holders.add(located.holders(i));
+    }
+    return Located.of(located.members(), holders);
+  }
+
+  private Mono<Presence> present(List<BlockKey> keys, Located located) {
+    return new Asked(nodes, keys, new Remaining(located, nearest.ranks(located.members())))
+        .present(BlockTier::contains);
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    return open(asked(all).flatMap(asked -> asked.present(BlockTier::contains)));
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    return open(asked(all).flatMap(asked -> asked.present((node, part) -> node.contains(part, durability))));
+  }
+
+  /// Runs of blocks that are at one member each; the level is that of the member's fastest copy.
+  @Override
+  public Mono<List<Run>> locate(List<BlockKey> keys) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    return open(nodes.locate(all).map(located -> {
+      List<Run> runs = new ArrayList<>();
+      Located prefix = first(located, prefix(located));
+      new Remaining(prefix, nearest.ranks(located.members())).runs().forEach(run -> runs.add(
+          new Run(level(located, run), located.members().get(run.member()).name(), run.positions().length)));
+      return runs;
+    }));
+  }
+
+  private static int level(Located located, KeyRun run) {
+    return located.holders(run.positions()[0]).stream().filter(holder -> holder.member() == run.member())
+        .mapToInt(Located.Holder::level).min().orElse(0);
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return lease(keys, onMiss, null, scope);
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    OnMiss there = requireNonNull(onMiss, "onMiss") == OnMiss.AWAIT ? OnMiss.AWAIT : OnMiss.SKIP;
+    return open(asked(all)
+        .flatMap(asked -> MemberLeases.decide(asked, there, session, info.space().layout(), scope)));
+  }
+
+  @Override
+  public Mono<Boolean> session(SessionUse session, SessionState state) {
+    return open(everywhere(node -> node.session(session, state)).any(known -> known));
+  }
+
+  /// All blocks of the session at once, whatever `most` is, from all members.
+  @Override
+  public Mono<SessionPage> sessionKeys(SessionId session, @Nullable BlockKey after, int most) {
+    if (after != null) {
+      return open(Mono.empty());
+    }
+    return open(everywhere(node -> node.sessionKeys(session, null, most).expand(page -> page.next() == null
+        ? Mono.empty()
+        : node.sessionKeys(session, page.next(), most)).collectList()).collectList().flatMap(pages -> {
+          Set<BlockKey> all = new LinkedHashSet<>();
+          boolean known = false;
+          for (List<SessionPage> one : pages) {
+            known |= !one.isEmpty();
+            one.forEach(page -> all.addAll(page.keys()));
+          }
+          return known ? Mono.just(new SessionPage(List.copyOf(all), null)) : Mono.empty();
+        }));
+  }
+
+  /// The answers of all members that can be reached.
+  private <T> Flux<T> everywhere(Function<BlockTier, Mono<T>> question) {
+    return nodes.members().flatMapIterable(members -> members)
+        .flatMap(member -> nodes.node(member).flatMap(question)
+            .onErrorResume(Asked::isPassedOver, gone -> Mono.empty()), Asked.SIDE_BY_SIDE, 1);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+    return reserve(keys, PutTerms.plain(), scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    return open(wanted(all, terms).flatMap(wanted -> {
+      if (wanted.run.positions().length == 0) {
+        return Mono.fromSupplier(() -> scope.adopt(new PartReservation(null, wanted.run, wanted.present)));
+      }
+      return targets(wanted).flatMap(targets -> reserve(wanted, targets, terms, scope));
+    }));
+  }
+
+  private Mono<Reservation> reserve(Wanted wanted, List<Member> targets, PutTerms terms, BlockScope scope) {
+    Mono<Reservation> here = nodes.node(targets.getFirst())
+        .flatMap(node -> node.reserve(wanted.keys(), terms, scope))
+        .map(room -> scope.adopt(new PartReservation(room, wanted.run, wanted.present)));
+    List<Member> others = targets.subList(1, targets.size());
+    return others.isEmpty()
+        ? here
+        : here.onErrorResume(Asked::isPassedOver, gone -> reserve(wanted, others, terms, scope));
+  }
+
+  @Override
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    shape.requireWholeBlocks();
+    return Flux.defer(() -> open(wanted(all, terms)).flatMapMany(wanted -> wanted.run.positions().length == 0
+        ? Flux.empty()
+        : targets(wanted).flatMapMany(targets -> put(wanted, targets, terms, shape,
+            new PartSource(source, wanted.run.positions())))))
+        .onErrorMap(failure -> closed && Asked.isPassedOver(failure) ? closedException() : failure);
+  }
+
+  private Flux<Receipt> put(Wanted wanted, List<Member> targets, PutTerms terms, SliceShape shape,
+      PartSource source) {
+    Flux<Receipt> here = nodes.node(targets.getFirst())
+        .flatMapMany(node -> node.put(wanted.keys(), terms, shape, source));
+    List<Member> others = targets.subList(1, targets.size());
+    return others.isEmpty()
+        ? here
+        : here.onErrorResume(failure -> Asked.isPassedOver(failure) && !source.hasBegun(),
+            gone -> put(wanted, others, terms, shape, source));
+  }
+
+  /// Keys of a put that one member is to take.
+  ///
+  /// @param present keys that need no transfer
+  /// @param before the member that has the block before the first of them; null if nobody has
+  private record Wanted(List<BlockKey> all, KeyRun run, Presence present,
+      @Nullable Member before) {
+    List<BlockKey> keys() {
+      return run.keys(all);
+    }
+  }
+
+  /// The keys that no member has, or all of them if blocks are to be replaced.
+  private Mono<Wanted> wanted(List<BlockKey> keys, PutTerms terms) {
+    return asked(keys).flatMap(asked -> asked.present(BlockTier::contains).map(present -> {
+      BitSet wanted = new BitSet();
+      wanted.set(0, keys.size());
+      if (!terms.upserts()) {
+        wanted.andNot(present.bits());
+      }
+      return new Wanted(keys, KeyRun.of(0, wanted),
+          terms.upserts() ? Presence.of(keys.size(), new BitSet()) : present,
+          before(asked.remaining().located(), wanted.nextSetBit(0), present));
+    }));
+  }
+
+  private @Nullable Member before(Located located, int first, Presence present) {
+    if (first < 1 || !present.get(first - 1)) {
+      return null;
+    }
+    List<Located.Holder> holders = located.holders(first - 1);
+    return holders.isEmpty() ? null : located.members().get(holders.getFirst().member());
+  }
+
+  private Mono<List<Member>> targets(Wanted wanted) {
+    long bytes = wanted.run.positions().length * info.space().layout().blockBytes();
+    return nodes.members().map(members -> {
+      List<Member> targets = placement.order(members, bytes, wanted.before);
+      if (targets.isEmpty()) {
+        throw new NoMemberException(info.name(), members);
+      }
+      return targets;
+    });
+  }
+
+  /// Removes blocks at every member that has them.
+  @Override
+  public Mono<Presence> remove(List<BlockKey> keys) {
+    List<BlockKey> all = BlockKey.distinct(keys, space());
+    return open(nodes.locate(all).flatMap(located -> {
+      BitSet removed = new BitSet();
+      return Flux.range(0, located.members().size())
+          .flatMap(member -> removed(all, located, member).doOnNext(part -> {
+            synchronized (removed) {
+              removed.or(part);
+            }
+          }), Asked.SIDE_BY_SIDE, 1).then(Mono.fromSupplier(() -> {
+            synchronized (removed) {
+              return Presence.of(all.size(), removed);
+            }
+          }));
+    }));
+  }
+
+  private Mono<BitSet> removed(List<BlockKey> all, Located located, int member) {
+    BitSet held = new BitSet();
+    for (int i = 0; i < all.size(); i++) {
+      held.set(i, located.holders(i).stream().anyMatch(holder -> holder.member() == member));
+    }
+    KeyRun run = KeyRun.of(member, held);
+    return nodes.node(located.members().get(member)).flatMap(node -> node.remove(run.keys(all))).map(run::in);
+  }
+
+  /// Changes of the whole cluster from now on: it keeps no log, so the past is told as skipped.
+  @Override
+  public Flux<TierEvent> events(long sequence) {
+    return ClusterEvents.changes(watched(), sequence);
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return watched().stream();
+  }
+
+  private ClusterEvents watched() {
+    return new ClusterEvents(nodes, timers, closing.asMono(), closed ? closedException() : null);
+  }
+
+  /// Sums over the members that can be reached.
+  @Override
+  public Mono<TierStat> stat() {
+    return open(everywhere(BlockTier::stat).reduce(ClusterStat.NONE, ClusterStat::plus).map(ClusterStat::stat));
+  }
+
+  /// Drops the connections; the nodes go on.
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      closed = true;
+      closing.tryEmitEmpty();
+      return nodes.close();
+    });
+  }
+}

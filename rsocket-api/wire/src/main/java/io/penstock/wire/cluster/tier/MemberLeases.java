@@ -1,0 +1,94 @@
+package io.penstock.wire.cluster.tier;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.session.SessionUse;
+import io.penstock.tier.Lease;
+import io.penstock.tier.OnMiss;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// The leases of one request at the members of a cluster, which end together.
+///
+/// @param onMiss what each member does about keys that it lacks after all
+/// @param session of the request; null for none
+/// @param held owns the leases
+record MemberLeases(Asked asked, OnMiss onMiss, @Nullable SessionUse session, BlockScope held) {
+  /// A lease at one member.
+  record Part(KeyRun run, Lease lease) {
+    /// Positions in the request that it found.
+    BitSet found() {
+      return run.in(lease.found());
+    }
+  }
+
+  /// Decides on the keys at the members that have them.
+  ///
+  /// @param scope owns the lease
+  static Mono<Lease> decide(Asked asked, OnMiss onMiss, @Nullable SessionUse session, BlockLayout layout,
+      BlockScope scope) {
+    return Mono.defer(() -> {
+      MemberLeases leases = new MemberLeases(asked, onMiss, session, new BlockScope());
+      return leases.parts()
+          .<Lease>map(parts -> scope.adopt(new ClusterLease(leases, parts, asked.keys().size(), layout)))
+          .doOnError(failure -> leases.close()).doOnCancel(leases::close);
+    });
+  }
+
+  /// Leases of what remains, in the order of the keys; those that wait for a writer come last.
+  private Mono<List<Part>> parts() {
+    return Mono.defer(() -> {
+      Parts parts = new Parts();
+      Supplier<List<KeyRun>> runs = asked.remaining()::runs;
+      return asked.rounds(runs, run -> asked.node(run)
+          .flatMap(node -> node.lease(run.keys(asked.keys()), onMiss, session, held))
+          .doOnNext(lease -> parts.add(new Part(run, lease), asked.remaining())).then())
+          .then(Mono.fromSupplier(parts::inOrder));
+    });
+  }
+
+  /// Leases of blocks that a member did not give after all.
+  ///
+  /// @param isGone whether that member is not to be asked for anything else
+  Mono<List<Part>> instead(Part of, BitSet positions, boolean isGone) {
+    return Mono.defer(() -> {
+      of.lease().close();
+      if (isGone) {
+        asked.remaining().gone(of.run().member());
+      }
+      asked.remaining().lost(positions);
+      return parts();
+    });
+  }
+
+  void close() {
+    held.close();
+  }
+
+  private static final class Parts {
+    @GuardedBy("this") private final List<Part> all = new ArrayList<>();
+
+    synchronized void add(Part part, Remaining remaining) {
+      BitSet settled = part.found();
+      settled.or(part.run().in(part.lease().awaited()));
+      remaining.found(settled);
+      if (settled.isEmpty()) {
+        part.lease().close();
+      } else {
+        all.add(part);
+      }
+    }
+
+    synchronized List<Part> inOrder() {
+      all.sort(Comparator.comparing((Part part) -> part.lease().awaited().count() > 0)
+          .thenComparing(part -> part.run().positions()[0]));
+      return List.copyOf(all);
+    }
+  }
+}
