@@ -24,7 +24,8 @@ public final class ClusterSettings {
   public static final Setting<List<String>> SEEDS = new Setting<>("cluster.seeds",
       new SettingType<>("LIST", "addresses HOST:PORT of members, separated by commas, or none", ClusterSettings::seeds,
           all -> all.isEmpty() ? NONE : String.join(",", all)),
-      NONE, "Members that may be there, by their cluster.host and cluster.port; --seeds is the same. A name is looked up"
+      NONE,
+      "Members that may be there, by their cluster.host and cluster.port; --seeds is the same. A name is looked up"
           + " at each attempt, and each of its addresses is tried. none forms a cluster that others join.");
   public static final Setting<String> HOST = new Setting<>("cluster.host", SettingType.host(), "127.0.0.1",
       "Address at which the node talks with other members. Beyond this host only with cluster.secret.file, or with"

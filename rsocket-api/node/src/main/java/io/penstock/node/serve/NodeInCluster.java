@@ -57,6 +57,8 @@ final class NodeInCluster {
   /// Null for a node that is in no cluster.
   private final @Nullable Clusters engine;
   private final byte @Nullable [] secret;
+  /// Null for a node that is in no cluster. Kept here, because gauges keep nothing.
+  private final @Nullable ClusterDirectory known;
   private final Disposable.Composite running = Disposables.composite();
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   /// Tiers that were open before the node had joined.
@@ -68,6 +70,7 @@ final class NodeInCluster {
     this.config = config;
     this.engine = engine;
     this.secret = secret;
+    this.known = config.get(ClusterSettings.CLUSTER).map(Known::new).orElse(null);
   }
 
   /// Finds the engine, and reads the secret, for a node that is to be in a cluster.
@@ -106,7 +109,7 @@ final class NodeInCluster {
   /// What the node answers clients about its cluster, of which it knows nothing before it has joined; null for a node
   /// that is in none.
   @Nullable ClusterDirectory directory() {
-    return engine == null ? null : new Known(config.get(ClusterSettings.CLUSTER).orElseThrow());
+    return known;
   }
 
   private final class Known implements ClusterDirectory {
@@ -138,16 +141,16 @@ final class NodeInCluster {
 
   /// The page of the admin endpoints; null for a node that is in no cluster.
   @Nullable Supplier<String> page() {
-    ClusterDirectory directory = directory();
+    ClusterDirectory directory = known;
     return directory == null ? null : () -> Json.of(Roster.of(directory.cluster(), directory.members()));
   }
 
   /// Shows how many members there are.
   void bindTo(MeterRegistry registry) {
-    ClusterDirectory directory = directory();
+    ClusterDirectory directory = known;
     if (directory != null) {
       for (Member.State state : Member.State.values()) {
-        Gauge.builder("penstock.cluster.members", directory, known -> count(known, state))
+        Gauge.builder("penstock.cluster.members", directory, all -> count(all, state))
             .tag("state", state.name().toLowerCase(Locale.ROOT))
             .description("Members of the cluster, as far as this node knows").register(registry);
       }
