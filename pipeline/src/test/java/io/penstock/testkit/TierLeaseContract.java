@@ -74,6 +74,7 @@ interface TierLeaseContract extends WriteSteps {
 
   @Test
   default void lease_ofAnAdmittedKey_isAHitThatIsAwaited() {
+    assumeTrue(contract().promises(TierPromise.ADMITS));
     BlockTier tier = tier(4);
     try (BlockScope scope = new BlockScope()) {
       Lease first = value(tier.lease(keys(0, 1), OnMiss.ADMIT, scope));
@@ -93,6 +94,7 @@ interface TierLeaseContract extends WriteSteps {
 
   @Test
   default void lease_thatAdmittedAndEnds_takesTheAdmissionWithIt() {
+    assumeTrue(contract().promises(TierPromise.ADMITS));
     BlockTier tier = tier(4);
     try (BlockScope scope = new BlockScope()) {
       Lease first = value(tier.lease(keys(0, 1), OnMiss.ADMIT, scope));

@@ -4,6 +4,8 @@ package io.penstock.testkit;
 public enum TierPromise {
   /// Hits and victims are those of a textbook LRU of its capacity, and figures count them.
   EXACT_LRU,
+  /// A lease admits missing keys, see [io.penstock.tier.OnMiss#ADMIT].
+  ADMITS,
   /// A lease holds all blocks that it found until they were read; else a stream may fail with
   /// [io.penstock.block.IncompleteBlockException].
   HOLDS_WHAT_IT_FOUND,

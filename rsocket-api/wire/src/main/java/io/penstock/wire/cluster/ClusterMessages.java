@@ -48,7 +48,7 @@ public final class ClusterMessages {
       try {
         located = Located.read(members.stream().map(MemberForm::member).toList(), holders);
       } catch (IllegalArgumentException e) {
-        throw WireFormatException.request("holders", "packed as the protocol says", e.getMessage());
+        throw WireFormatException.request("holders", "packed as the protocol says", e);
       }
       if (located.size() != keys) {
         throw WireFormatException.request("holders", "of " + keys + " keys", located.size());

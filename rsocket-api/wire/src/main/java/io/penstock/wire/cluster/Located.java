@@ -68,7 +68,8 @@ public final class Located {
     int end = at + 1 + HOLDER_BYTES * count;
     if (count < 0 || count > MOST_HOLDERS || end > packed.length) {
       throw new IllegalArgumentException(
-          "holders must be at most " + MOST_HOLDERS + " a key, and all be there (was " + count + " at byte " + at + ")");
+          "holders must be at most " + MOST_HOLDERS + " a key, and all be there (was " + count + " at byte " + at
+              + ")");
     }
     for (int i = at + 1; i < end; i += HOLDER_BYTES) {
       if (member(packed, i) >= members.size()) {

@@ -9,4 +9,4 @@ import java.lang.annotation.Target;
 /// as null.
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.RECORD_COMPONENT})
-@interface OmitsNulls {}
+public @interface OmitsNulls {}

@@ -80,7 +80,8 @@ record ClusterEvents(Nodes nodes, Scheduler timers, Mono<Void> closing, @Nullabl
 
   /// Changes alone, behind a word that the past is not known.
   static Flux<TierEvent> changes(ClusterEvents all, long sequence) {
-    return InTurn.of(Flux.just(new TierEvent.Skipped(sequence, 0)), all.stream()
+    Mono<TierEvent> past = all.closed == null ? Mono.just(new TierEvent.Skipped(sequence, 0)) : Mono.empty();
+    return InTurn.of(past.flux(), all.stream()
         .filter(event -> !(event instanceof TierEvent.Present || event instanceof TierEvent.SnapshotStarted
             || event instanceof TierEvent.SnapshotEnded)));
   }

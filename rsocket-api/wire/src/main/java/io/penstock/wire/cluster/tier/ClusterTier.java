@@ -26,6 +26,7 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.KvClient;
+import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.transport.Endpoint;
@@ -66,11 +67,12 @@ public final class ClusterTier implements BlockTier {
   private final Sinks.Empty<Void> closing = Sinks.empty();
   private volatile boolean closed;
 
+  /// @param info of the cluster
   /// @param place of this process, see [Member#place()]
   /// @param random draws among members that are equally good
   /// @param timers of looks for members that come and go
-  ClusterTier(String cluster, CacheSpace space, Nodes nodes, String place, RandomGenerator random, Scheduler timers) {
-    this.info = new TierInfo("cluster " + cluster, Medium.REMOTE, space, Long.MAX_VALUE);
+  ClusterTier(TierInfo info, Nodes nodes, String place, RandomGenerator random, Scheduler timers) {
+    this.info = info;
     this.nodes = nodes;
     this.nearest = new Nearest(place, random);
     this.placement = new Placement(place, random);
@@ -89,10 +91,21 @@ public final class ClusterTier implements BlockTier {
       CacheSpace space, String place, Scheduler timers, RandomGenerator random) {
     return Mono.defer(() -> {
       WireNodes nodes = new WireNodes(seeds, connecting, space, timers, random);
-      return nodes.view().map(view -> new ClusterTier(view.cluster(), space, nodes, place, random, timers))
+      return nodes.view().map(view -> new ClusterTier(info(view, space), nodes, place, random, timers))
           .onErrorResume(failure -> nodes.close().then(Mono.error(failure)))
           .doOnCancel(() -> nodes.close().subscribe());
     });
+  }
+
+  /// The cluster as it is now; its capacity is that of the members that are there.
+  private static TierInfo info(ClusterView view, CacheSpace space) {
+    long bytes = 0;
+    for (Member member : view.members()) {
+      long more = bytes + member.figures().capacityBytes();
+      bytes = more < 0 ? Long.MAX_VALUE : more;
+    }
+    return new TierInfo("cluster " + view.cluster(), Medium.REMOTE, space,
+        Math.max(1, bytes == Long.MAX_VALUE ? bytes : bytes / space.layout().blockBytes()));
   }
 
   @Override
@@ -309,7 +322,7 @@ public final class ClusterTier implements BlockTier {
   }
 
   private Mono<List<Member>> targets(Wanted wanted) {
-    long bytes = wanted.run.positions().length * info.space().layout().blockBytes();
+    long bytes = (long) wanted.run.positions().length * info.space().layout().blockBytes();
     return nodes.members().map(members -> {
       List<Member> targets = placement.order(members, bytes, wanted.before);
       if (targets.isEmpty()) {

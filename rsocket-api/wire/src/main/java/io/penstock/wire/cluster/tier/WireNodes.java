@@ -34,7 +34,8 @@ final class WireNodes implements Nodes {
   private static final Duration FRESH = Duration.ofMillis(500);
   /// Connections end with their members.
   private static final KvPeerOptions CONNECTIONS =
-      KvPeerOptions.defaults().withIdleAfter(Duration.ofDays(1)).withBackOff(Duration.ofMillis(50), Duration.ofSeconds(2));
+      KvPeerOptions.defaults().withIdleAfter(Duration.ofDays(1)).withBackOff(Duration.ofMillis(50),
+          Duration.ofSeconds(2));
 
   private final Function<Endpoint, Mono<KvClient>> connecting;
   private final CacheSpace space;

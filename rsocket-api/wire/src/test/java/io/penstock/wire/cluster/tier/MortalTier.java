@@ -1,0 +1,71 @@
+package io.penstock.wire.cluster.tier;
+
+import io.penstock.TransientKvException;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.SliceShape;
+import io.penstock.operator.CutOff;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.spi.ForwardingLease;
+import io.penstock.tier.spi.ForwardingTier;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/// A node that may die: from then on its streams, and every new call, end with a transient failure.
+final class MortalTier extends ForwardingTier {
+  private final Sinks.Empty<Void> death = Sinks.empty();
+  private volatile boolean dead;
+
+  MortalTier(BlockTier tier) {
+    super(tier);
+  }
+
+  void die() {
+    dead = true;
+    death.tryEmitError(failure());
+  }
+
+  boolean isDead() {
+    return dead;
+  }
+
+  static TransientKvException failure() {
+    return new TransientKvException("node died");
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return super.lease(keys, onMiss, scope).map(lease -> scope.adopt(new MortalLease(lease)));
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return CutOff.at(super.follow(), death.asMono());
+  }
+
+  private final class MortalLease extends ForwardingLease {
+    private final Lease lease;
+
+    private MortalLease(Lease lease) {
+      super(lease);
+      this.lease = lease;
+    }
+
+    @Override
+    public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
+      return CutOff.at(super.windows(maxBlocks, scope), death.asMono());
+    }
+
+    @Override
+    public Flux<LayerSlice> slices(SliceShape shape, BlockScope scope) {
+      return CutOff.at(lease.slices(shape, scope), death.asMono());
+    }
+  }
+}
