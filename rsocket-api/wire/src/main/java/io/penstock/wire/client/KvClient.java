@@ -27,8 +27,10 @@ import io.penstock.wire.client.get.RemoteLease;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.client.put.Puts;
+import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
+import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
@@ -128,6 +130,27 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals errors of [#connect]
   public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
     return ClientConnector.statOf(transport, options);
+  }
+
+  /// The tasks of a node, asked over a connection of its own that names no space.
+  ///
+  /// @return as [#membersOf]
+  public static Mono<List<ClusterTask>> tasksOf(ClientTransport transport, KvClientOptions options) {
+    return ClientConnector.askedOf(transport, options, Questions::tasks);
+  }
+
+  /// Starts a task at a node, over a connection of its own that names no space.
+  ///
+  /// @return as [#membersOf]; each subscription starts one
+  public static Mono<ClusterTask> startAt(ClientTransport transport, KvClientOptions options, TaskOrder order) {
+    return ClientConnector.askedOf(transport, options, connection -> Questions.start(connection, order));
+  }
+
+  /// Ends a task of a node, over a connection of its own that names no space.
+  ///
+  /// @return as [#membersOf]; false if it does not run there
+  public static Mono<Boolean> cancelAt(ClientTransport transport, KvClientOptions options, String id) {
+    return ClientConnector.askedOf(transport, options, connection -> Questions.cancel(connection, id));
   }
 
   /// The members of a node's cluster, asked over a connection of its own that names no space.

@@ -11,8 +11,10 @@ import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.cluster.ClusterMessages;
+import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
+import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.EventMessage;
 import io.penstock.wire.protocol.Fields;
@@ -99,6 +101,22 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
   static Mono<ClusterView> members(NodeConnection connection) {
     return connection.ask(Routes.MEMBERS, new ClusterMessages.MembersRequest(), ClusterMessages.MembersReply.class)
         .map(ClusterMessages.MembersReply::view);
+  }
+
+  static Mono<List<ClusterTask>> tasks(NodeConnection connection) {
+    return connection.ask(Routes.TASKS, new ClusterMessages.TasksRequest(), ClusterMessages.TasksReply.class)
+        .map(ClusterMessages.TasksReply::all);
+  }
+
+  static Mono<ClusterTask> start(NodeConnection connection, TaskOrder order) {
+    return connection.ask(Routes.TASK, ClusterMessages.TaskRequest.of(order), ClusterMessages.TaskReply.class)
+        .map(ClusterMessages.TaskReply::started);
+  }
+
+  static Mono<Boolean> cancel(NodeConnection connection, String id) {
+    return connection
+        .ask(Routes.TASK, new ClusterMessages.TaskRequest(null, id), ClusterMessages.TaskReply.class)
+        .map(ClusterMessages.TaskReply::cancelled);
   }
 
   Mono<Located> locate(List<BlockKey> keys) {

@@ -6,7 +6,7 @@ import io.penstock.wire.protocol.WireFormatException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The messages of the routes `members` and `locate`. The rules of [io.penstock.wire.protocol.Messages] hold for them,
+/// The messages of the routes `members`, `locate`, `tasks` and `task`. The rules of [io.penstock.wire.protocol.Messages] hold for them,
 /// and `PROTOCOL.md` owns their meaning.
 public final class ClusterMessages {
   private ClusterMessages() {}
@@ -82,6 +82,95 @@ public final class ClusterMessages {
     Member member() {
       return new Member(name, generation, endpoints, place, Fields.oneOf(Member.State.class, "member.state", state),
           new Member.Figures(bytes, capacityBytes == null ? Long.MAX_VALUE : capacityBytes, inFlightBytes));
+    }
+  }
+
+  /// Asks for the tasks of the node.
+  public record TasksRequest() {}
+
+  public record TasksReply(List<TaskForm> tasks) {
+    public TasksReply {
+      tasks = Fields.copied("tasks", tasks);
+    }
+
+    public static TasksReply of(List<ClusterTask> tasks) {
+      return new TasksReply(tasks.stream().map(TaskForm::of).toList());
+    }
+
+    public List<ClusterTask> all() {
+      return tasks.stream().map(TaskForm::task).toList();
+    }
+  }
+
+  /// Starts a task, or ends one: exactly one field is there.
+  @OmitsNulls
+  public record TaskRequest(@Nullable OrderForm order, @Nullable String cancel) {
+    public TaskRequest {
+      if ((order == null) == (cancel == null)) {
+        throw WireFormatException.request("order, cancel", "one of them", order == null ? "none" : "both");
+      }
+    }
+
+    public static TaskRequest of(TaskOrder order) {
+      return new TaskRequest(OrderForm.of(order), null);
+    }
+
+    /// @throws WireFormatException if there is none
+    public TaskOrder taskOrder() {
+      return Fields.present("order", order).order();
+    }
+  }
+
+  /// @param task that was started; null if one was to end
+  /// @param cancelled whether a task was ended
+  @OmitsNulls
+  public record TaskReply(@Nullable TaskForm task, boolean cancelled) {
+    public static TaskReply of(ClusterTask task) {
+      return new TaskReply(TaskForm.of(task), false);
+    }
+
+    /// @throws WireFormatException if none was started
+    public ClusterTask started() {
+      return Fields.present("task", task).task();
+    }
+  }
+
+  public record OrderForm(String kind, String pattern, String to, long bytesPerSecond) {
+    public OrderForm {
+      Fields.oneOf(TaskOrder.Kind.class, "order.kind", kind);
+      Fields.present("order.pattern", pattern);
+      Fields.present("order.to", to);
+    }
+
+    static OrderForm of(TaskOrder order) {
+      return new OrderForm(order.kind().name(), order.pattern(), order.to(), order.bytesPerSecond());
+    }
+
+    TaskOrder order() {
+      try {
+        return new TaskOrder(Fields.oneOf(TaskOrder.Kind.class, "order.kind", kind), pattern, to, bytesPerSecond);
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("order", "one that makes sense", e);
+      }
+    }
+  }
+
+  public record TaskForm(String id, String node, OrderForm order, String state, long blocks, long bytes, long left,
+      String problem) {
+    public TaskForm {
+      Fields.present("task.order", order);
+      Fields.oneOf(ClusterTask.State.class, "task.state", state);
+    }
+
+    static TaskForm of(ClusterTask task) {
+      return new TaskForm(task.id(), task.node(), OrderForm.of(task.order()), task.state().name(), task.blocks(),
+          task.bytes(), task.left(), task.problem());
+    }
+
+    ClusterTask task() {
+      return new ClusterTask(Fields.present("task.id", id), Fields.present("task.node", node), order.order(),
+          Fields.oneOf(ClusterTask.State.class, "task.state", state), blocks, bytes, left,
+          Fields.present("task.problem", problem));
     }
   }
 }

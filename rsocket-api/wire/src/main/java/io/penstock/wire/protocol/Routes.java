@@ -68,11 +68,15 @@ public final class Routes {
   public static final String MEMBERS = PREFIX + "members";
   /// Asks which members of the node's cluster have blocks.
   public static final String LOCATE = PREFIX + "locate";
+  /// Asks for the tasks of the node.
+  public static final String TASKS = PREFIX + "tasks";
+  /// Starts a task of the node, or ends one.
+  public static final String TASK = PREFIX + "task";
 
   public static final List<String> ALL =
       List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
           LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL,
-          SESSION, BLOCKS, MEMBERS, LOCATE);
+          SESSION, BLOCKS, MEMBERS, LOCATE, TASKS, TASK);
 
   private Routes() {}
 
@@ -80,7 +84,7 @@ public final class Routes {
   public static Role roleFor(String route) {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, BLOCKS, SEGMENTS, READ, INSTANCES,
-          MEMBERS, LOCATE ->
+          MEMBERS, LOCATE, TASKS ->
         Role.READER;
       case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;

@@ -121,7 +121,7 @@ final class ServedConnection {
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
         new RankRoutes(spaces, new RankRoutes.Source(party(), address, new Object(), user(caller)),
             serving.disagg(), options.generation(), serving.kept(), serving.timers()),
-        new ClusterRoutes(spaces, serving.disagg().cluster()));
+        new ClusterRoutes(spaces, serving.disagg().cluster(), serving.disagg().tasks()));
   }
 
   private PutReceiver.Bounds putBounds(Budget incoming, SilenceLimit.Rule stall) {

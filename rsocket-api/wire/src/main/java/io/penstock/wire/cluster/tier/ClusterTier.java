@@ -26,6 +26,7 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.KvClient;
+import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
@@ -36,6 +37,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -90,11 +92,49 @@ public final class ClusterTier implements BlockTier {
   public static Mono<ClusterTier> connect(List<Endpoint> seeds, Function<Endpoint, Mono<KvClient>> connecting,
       CacheSpace space, String place, Scheduler timers, RandomGenerator random) {
     return Mono.defer(() -> {
-      WireNodes nodes = new WireNodes(seeds, connecting, space, timers, random);
+      WireNodes nodes = new WireNodes(seeds, new Peers(connecting, space, timers, random));
       return nodes.view().map(view -> new ClusterTier(info(view, space), nodes, place, random, timers))
           .onErrorResume(failure -> nodes.close().then(Mono.error(failure)))
           .doOnCancel(() -> nodes.close().subscribe());
     });
+  }
+
+  /// The cluster as one of its nodes sees it.
+  ///
+  /// @param directory of the node
+  /// @param self whether a member is this node
+  /// @param own blocks of this node; they stay the caller's
+  /// @param connecting cold; connects to another node, for blocks of the space of `own`
+  /// @param place of this node, see [Member#place()]
+  /// @param timers for pauses, and for looks at who is there; never used for work
+  /// @param random draws among members that are equally good, and jitter
+  public static ClusterTier within(ClusterDirectory directory, Predicate<Member> self, BlockTier own,
+      Function<Endpoint, Mono<KvClient>> connecting, String place, Scheduler timers, RandomGenerator random) {
+    CacheSpace space = own.info().space();
+    return new ClusterTier(info(new ClusterView(directory.cluster(), directory.members()), space),
+        new OwnNodes(directory, self, own, new Peers(connecting, space, timers, random)), place, random, timers);
+  }
+
+  /// The members, as far as they are known.
+  public Mono<List<Member>> members() {
+    return open(nodes.members());
+  }
+
+  /// Members that say that they have the blocks of `keys`.
+  public Mono<Located> located(List<BlockKey> keys) {
+    return open(nodes.locate(BlockKey.distinct(keys, space())));
+  }
+
+  /// The blocks of one member. Signals a transient failure if it cannot be reached, or has started again since.
+  public Mono<BlockTier> at(Member member) {
+    return open(nodes.node(member));
+  }
+
+  /// Members in the order in which a put would try them.
+  ///
+  /// @param bytes of the new blocks
+  public Mono<List<Member>> targets(long bytes) {
+    return members().map(members -> placement.order(members, bytes, null));
   }
 
   /// The cluster as it is now; its capacity is that of the members that are there.

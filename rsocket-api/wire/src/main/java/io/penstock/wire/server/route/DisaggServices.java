@@ -4,6 +4,7 @@ import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.ClusterTasks;
 import io.penstock.wire.report.Carried;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -14,23 +15,24 @@ import org.jspecify.annotations.Nullable;
 /// @param registry of ranks; null on a node that keeps none
 /// @param rank what this node does as a rank; null on a node that is none, or whose engine has the connector
 /// @param cluster of the node; null on a node that is in none
+/// @param tasks of the node; null on a node that is in no cluster
 /// @param generation of the node as a rank, which a registry may tell it late; 0 before that. Null if it is that of the
 ///     node
 public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank,
-    @Nullable ClusterDirectory cluster, @Nullable LongSupplier generation) {
+    @Nullable ClusterDirectory cluster, @Nullable ClusterTasks tasks, @Nullable LongSupplier generation) {
   public DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank,
       @Nullable LongSupplier generation) {
-    this(registry, rank, null, generation);
+    this(registry, rank, null, null, generation);
   }
 
   /// A rank whose generation is that of the node.
   public DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
-    this(registry, rank, null, null);
+    this(registry, rank, null, null, null);
   }
 
   /// These services of a node that is in a cluster.
-  public DisaggServices withCluster(ClusterDirectory directory) {
-    return new DisaggServices(registry, rank, directory, generation);
+  public DisaggServices withCluster(ClusterDirectory directory, ClusterTasks own) {
+    return new DisaggServices(registry, rank, directory, own, generation);
   }
 
   /// The requests whose blocks this node keeps as a prefill rank; null on another node.

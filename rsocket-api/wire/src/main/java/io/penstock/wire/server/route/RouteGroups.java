@@ -41,6 +41,8 @@ public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUp
       case Routes.DRAIN -> drain.drain(call);
       case Routes.MEMBERS -> cluster.members(call);
       case Routes.LOCATE -> cluster.locate(call);
+      case Routes.TASKS -> cluster.tasks(call);
+      case Routes.TASK -> cluster.task(call);
       case Routes.RING -> gate.working(() -> rings.ring(call));
       case Routes.KEEP -> gate.working(() -> ranks.answered(call));
       default -> ranks.serves(call.route()) ? ranks.answered(call) : segments.answered(call);

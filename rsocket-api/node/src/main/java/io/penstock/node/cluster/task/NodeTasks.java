@@ -1,0 +1,256 @@
+package io.penstock.node.cluster.task;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockKey;
+import io.penstock.check.Checks;
+import io.penstock.node.text.Reason;
+import io.penstock.operator.TokenBucket;
+import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.RemovalCount;
+import io.penstock.tier.TierStat;
+import io.penstock.wire.cluster.ClusterTask;
+import io.penstock.wire.cluster.ClusterTask.State;
+import io.penstock.wire.cluster.ClusterTasks;
+import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.TaskOrder;
+import io.penstock.wire.cluster.TaskOrder.Kind;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The tasks of a node. One that empties or levels the node excludes another such one; the others run side by side.
+/// Each sends no faster than its order, or else the node, allows.
+public final class NodeTasks implements ClusterTasks {
+  private static final int BATCH = 64;
+  private static final int MOST_RUNNING = 8;
+  private static final int KEPT = 32;
+  /// Passes over the blocks of a node that drains; blocks may come while it runs.
+  private static final int MOST_PASSES = 16;
+  /// Difference of fullness from the average that is left alone.
+  private static final double LEVEL = 0.01;
+
+  private final Terms terms;
+  private final Supplier<List<OwnBlocks>> spaces;
+  private final Consumer<Member.State> tell;
+  private final Scheduler timers;
+  private final Scheduler work;
+  @GuardedBy("this") private final Deque<RunningTask> tasks = new ArrayDeque<>();
+  @GuardedBy("this") private long started;
+
+  /// @param node name of this node
+  /// @param self whether a member is this node
+  /// @param bytesPerSecond most bytes that a task sends if its order does not say
+  public record Terms(String node, Predicate<Member> self, long bytesPerSecond) {
+    public Terms {
+      requireNonNull(node, "node");
+      requireNonNull(self, "self");
+      Checks.positive("bytesPerSecond", bytesPerSecond);
+    }
+  }
+
+  /// @param spaces the blocks of each space that the node has now
+  /// @param tell tells the cluster whether the node takes new blocks
+  /// @param timers for pauses; never used for work
+  /// @param work runs the steps of tasks
+  public NodeTasks(Terms terms, Supplier<List<OwnBlocks>> spaces, Consumer<Member.State> tell,
+      Scheduler timers, Scheduler work) {
+    this.terms = terms;
+    this.spaces = spaces;
+    this.tell = tell;
+    this.timers = timers;
+    this.work = work;
+  }
+
+  @Override
+  public synchronized List<ClusterTask> tasks() {
+    return tasks.stream().map(RunningTask::now).toList();
+  }
+
+  @Override
+  public synchronized boolean cancel(String id) {
+    return tasks.stream().filter(task -> task.now().id().equals(id)).anyMatch(this::cancel);
+  }
+
+  private boolean cancel(RunningTask task) {
+    if (!task.end(State.CANCELLED, "")) {
+      return false;
+    }
+    if (task.now().order().kind() == Kind.DRAIN) {
+      tell.accept(Member.State.UP);
+    }
+    return true;
+  }
+
+  @Override
+  public ClusterTask start(TaskOrder order, KeyFilter which) {
+    RunningTask task;
+    synchronized (this) {
+      if (order.kind() == Kind.RESUME) {
+        running(Kind.DRAIN).forEach(this::cancel);
+      }
+      requireFree(order);
+      task = new RunningTask(terms.node + "/" + ++started, terms.node, order);
+      tasks.add(task);
+      while (tasks.size() > KEPT && !tasks.getFirst().isRunning()) {
+        tasks.removeFirst();
+      }
+    }
+    task.runs(Flux.fromIterable(spaces.get()).concatMap(space -> run(task, space, which), 1)
+        .then(Mono.defer(() -> left(task)))
+        .subscribeOn(work)
+        .subscribe(left -> ended(task, left),
+            failure -> task.end(State.FAILED, Reason.of(failure))));
+    return task.now();
+  }
+
+  @GuardedBy("this") private List<RunningTask> running(Kind kind) {
+    return tasks.stream().filter(task -> task.isRunning() && task.now().order().kind() == kind).toList();
+  }
+
+  @GuardedBy("this") private void requireFree(TaskOrder order) {
+    boolean levels = order.kind() == Kind.DRAIN || order.kind() == Kind.REBALANCE;
+    if (levels && !(running(Kind.DRAIN).isEmpty() && running(Kind.REBALANCE).isEmpty())) {
+      throw new IllegalStateException("a node must run one task that drains or rebalances it (runs one)");
+    }
+    long now = tasks.stream().filter(RunningTask::isRunning).count();
+    if (now >= MOST_RUNNING) {
+      throw new IllegalStateException("tasks of a node must be <= " + MOST_RUNNING + " (was " + now + ")");
+    }
+  }
+
+  private Mono<Long> left(RunningTask task) {
+    return task.now().order().kind() == Kind.DRAIN ? blocks() : Mono.just(0L);
+  }
+
+  private Mono<Long> blocks() {
+    return Flux.fromIterable(spaces.get()).concatMap(space -> space.own().stat(), 1).map(TierStat::blocks)
+        .reduce(0L, Long::sum);
+  }
+
+  private static void ended(RunningTask task, long left) {
+    String problem = task.now().problem();
+    task.left(left);
+    if (left == 0) {
+      task.end(State.DONE, "");
+    } else {
+      task.end(State.FAILED,
+          left + " blocks are left" + (problem.isEmpty() ? ": readers hold them, or they are new" : ": " + problem));
+    }
+  }
+
+  private Mono<Void> run(RunningTask task, OwnBlocks space, KeyFilter which) {
+    TaskOrder order = task.now().order();
+    return switch (order.kind()) {
+      case DRAIN -> Mono.fromRunnable(() -> tell.accept(Member.State.DRAINING)).then(drain(task, space));
+      case RESUME -> Mono.fromRunnable(() -> tell.accept(Member.State.UP));
+      case REBALANCE -> rebalance(task, space);
+      case COPY -> give(task, space, keys(space, which), giving(space, order.to(), false)).then();
+      case MOVE -> give(task, space, keys(space, which), giving(space, order.to(), true)).then();
+      case REMOVE -> remove(task, space, which);
+    };
+  }
+
+  private Giving giving(OwnBlocks space, String to, boolean removes) {
+    return new Giving(space, terms.self, member -> to.isEmpty() || member.name().equals(to), removes);
+  }
+
+  private static Flux<BlockKey> keys(OwnBlocks space, KeyFilter which) {
+    return space.keys().filter(which.test());
+  }
+
+  /// Passes over the blocks until a pass gives nothing away, or nothing is left.
+  private Mono<Void> drain(RunningTask task, OwnBlocks space) {
+    return Flux.range(0, MOST_PASSES)
+        .concatMap(pass -> space.own().stat().doOnNext(stat -> task.left(stat.blocks()))
+            .then(give(task, space, space.keys(), giving(space, "", true))), 0)
+        .takeUntil(given -> given == 0).then();
+  }
+
+  private Mono<Void> rebalance(RunningTask task, OwnBlocks space) {
+    return space.cluster().members().flatMap(members -> space.own().stat().flatMap(stat -> {
+      long surplus = surplus(members, stat.bytes()) / space.blockBytes();
+      task.left(Math.max(0, surplus));
+      double average = average(members);
+      Giving giving = new Giving(space, terms.self, member -> fullness(member.figures()) < average - LEVEL / 2, true);
+      return surplus <= 0 ? Mono.empty() : give(task, space, space.keys().take(surplus), giving).then();
+    }));
+  }
+
+  private static double fullness(Member.Figures figures) {
+    return figures.bytes() / (double) Math.max(1, figures.capacityBytes());
+  }
+
+  private static double average(List<Member> members) {
+    double bytes = 0;
+    double capacity = 0;
+    for (Member member : members) {
+      if (member.state() == Member.State.UP) {
+        bytes += member.figures().bytes();
+        capacity += member.figures().capacityBytes();
+      }
+    }
+    return bytes / Math.max(1, capacity);
+  }
+
+  /// Bytes that this node has above the average; less than 1 for none.
+  private long surplus(List<Member> members, long bytes) {
+    double average = average(members);
+    return members.stream().filter(terms.self).findFirst().map(Member::figures)
+        .filter(own -> fullness(own) > average + LEVEL)
+        .map(own -> bytes - (long) (average * own.capacityBytes())).orElse(0L);
+  }
+
+  private Mono<Void> remove(RunningTask task, OwnBlocks space, KeyFilter which) {
+    return Flux.usingWhen(Mono.fromSupplier(() -> space.own().holds(this)), holds -> holds.remove(which, false),
+        holds -> Mono.fromRunnable(holds::close))
+        .doOnNext(count -> task.did(count.removed(), count.removed() * space.blockBytes()))
+        .reduce(RemovalCount.NONE, RemovalCount::plus).then();
+  }
+
+  /// Gives blocks a few at a time, no faster than the task may.
+  ///
+  /// @return blocks that others have now
+  private Mono<Long> give(RunningTask task, OwnBlocks space, Flux<BlockKey> keys, Giving giving) {
+    long rate = task.now().order().bytesPerSecond() == 0
+        ? terms.bytesPerSecond
+        : task.now().order().bytesPerSecond();
+    return Mono.defer(() -> {
+      TokenBucket bucket = new TokenBucket(rate, rate, now());
+      return keys.distinctUntilChanged().buffer(BATCH).map(batch -> batch.stream().distinct().toList())
+          .concatMap(batch -> pause(bucket, batch.size() * space.blockBytes()).then(giving.give(batch))
+              .doOnNext(given -> task.did(given.blocks(), given.sent() * space.blockBytes()))
+              .map(given -> (long) given.blocks())
+              .onErrorResume(Giving::isOfMember, failure -> {
+                task.problem(Reason.of(failure));
+                return Mono.just(0L);
+              }), 1)
+          .reduce(0L, Long::sum);
+    });
+  }
+
+  private long now() {
+    return timers.now(TimeUnit.NANOSECONDS);
+  }
+
+  private Mono<Void> pause(TokenBucket bucket, long bytes) {
+    return Mono.defer(() -> {
+      long wait = bucket.take(bytes, now());
+      return wait == 0 ? Mono.empty() : Mono.delay(Duration.ofNanos(wait), timers).then();
+    });
+  }
+
+  /// Ends all tasks.
+  public synchronized void close() {
+    tasks.forEach(task -> task.end(State.CANCELLED, "the node ended"));
+  }
+}
