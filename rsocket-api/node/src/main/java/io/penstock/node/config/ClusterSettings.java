@@ -42,8 +42,20 @@ public final class ClusterSettings {
   public static final Setting<Optional<Path>> SECRET = new Setting<>("cluster.secret.file", SettingType.pathOrOff(),
       "off", "File whose first line, 16 characters or more, is the secret that all members share: it encrypts what they"
           + " say, and keeps out who does not have it.");
+  public static final Setting<RegistryTls> TLS = new Setting<>("cluster.tls", SettingType.oneOf(RegistryTls.class),
+      "auto", "Whether the node connects to the data ports of other members with TLS, to give them blocks: as"
+          + " rank.registry.tls says of a registry.");
+  public static final Setting<Optional<String>> USER = new Setting<>("cluster.user",
+      AscendTypes.orNone(SettingType.text()), "none",
+      "User of the node at other members, a writer there; none for one with a token.");
+  public static final Setting<Optional<Path>> PASSWORD = new Setting<>("cluster.password.file",
+      SettingType.pathOrOff(), "off",
+      "File whose first line is the password of cluster.user, or a token, for members that ask for one.");
+  public static final Setting<Long> TASK_RATE = new Setting<>("cluster.task.rate", SettingType.longSize(64 << 10),
+      "256 MiB", "Most bytes a second that a task of this node sends to other members, unless it says another rate.");
 
-  static final List<Setting<?>> ALL = List.of(CLUSTER, SEEDS, HOST, PORT, NODE_NAME, PLACE, SECRET);
+  static final List<Setting<?>> ALL =
+      List.of(CLUSTER, SEEDS, HOST, PORT, NODE_NAME, PLACE, SECRET, TLS, USER, PASSWORD, TASK_RATE);
 
   private ClusterSettings() {}
 
@@ -76,7 +88,12 @@ public final class ClusterSettings {
       ALL.stream().filter(setting -> isChanged(config, setting)).findFirst()
           .ifPresent(ignored -> problems.add("cluster must be a name for %s (%s)".formatted(config.said(ignored),
               config.was(CLUSTER))));
-    } else if (config.get(SECRET).isEmpty() && isProtected(config)
+      return;
+    }
+    if (config.get(USER).isPresent() && config.get(PASSWORD).isEmpty()) {
+      problems.add("%s must be a file for %s (%s)".formatted(PASSWORD.key(), config.said(USER), config.was(PASSWORD)));
+    }
+    if (config.get(SECRET).isEmpty() && isProtected(config)
         && !ConfigRules.isThisHost(config.get(NodeSettings.LISTEN_HOST))) {
       problems.add("%s must be a file for %s: a node that protects its connections protects its cluster (%s)".formatted(
           SECRET.key(), config.said(NodeSettings.LISTEN_HOST), config.was(SECRET)));

@@ -39,7 +39,6 @@ import io.penstock.system.LiveClock;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.MeteredWire;
-import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
@@ -198,6 +197,7 @@ public final class Node {
   }
 
   private Mono<Void> listen() {
+    cluster.place(sockets.told(), generation, tiers::tiers, budget, timers, sockets.loops());
     Mono<Void> wire = KvServer
         .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions, passwords)
         .doOnNext(this::serving).then();
@@ -210,7 +210,7 @@ public final class Node {
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
-        .then(Mono.defer(() -> cluster.join(sockets.told(), generation, tiers::tiers, budget, timers)))
+        .then(cluster.join())
         .then(Mono.defer(() -> rank.register(sockets.advertised(), sockets.loops())))
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
@@ -272,9 +272,7 @@ public final class Node {
     ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
         : null;
-    DisaggServices services = new DisaggServices(ranks, rank.connector(), rank.generation());
-    ClusterDirectory directory = cluster.directory();
-    return directory == null ? services : services.withCluster(directory);
+    return cluster.served(new DisaggServices(ranks, rank.connector(), rank.generation()));
   }
 
   private KvServerOptions serverOptions() {

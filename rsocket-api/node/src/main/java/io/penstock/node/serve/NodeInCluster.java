@@ -15,13 +15,16 @@ import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.setting.Setting;
+import io.penstock.node.link.NodePass;
 import io.penstock.node.text.Json;
 import io.penstock.node.text.Reason;
+import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.net.BindException;
@@ -45,6 +48,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.ChannelBindException;
+import reactor.netty.resources.LoopResources;
 
 /// The work of a node as a member of a cluster: it joins, tells which blocks its tiers have and how full they are, and
 /// leaves. A node that is in no cluster does nothing, and loads no engine. Safe from any thread.
@@ -57,17 +61,24 @@ final class NodeInCluster {
   /// Null for a node that is in no cluster.
   private final @Nullable Clusters engine;
   private final byte @Nullable [] secret;
+  private final NodePass pass;
   /// Null for a node that is in no cluster. Kept here, because gauges keep nothing.
   private final @Nullable ClusterDirectory known;
   private final Disposable.Composite running = Disposables.composite();
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   /// Tiers that were open before the node had joined.
   @GuardedBy("this") private final List<BlockTier> open = new ArrayList<>();
+  private volatile @Nullable ClusterTerms terms;
+  private volatile @Nullable NodeFigures figures;
+  private volatile @Nullable ClusterWork work;
   private volatile @Nullable Membership membership;
+  private volatile boolean isEnding;
   private volatile Ready.@Nullable OfCluster joined;
 
-  private NodeInCluster(NodeConfig config, @Nullable Clusters engine, byte @Nullable [] secret) {
+  private NodeInCluster(NodeConfig config, @Nullable Clusters engine, byte @Nullable [] secret,
+      NodePass pass) {
     this.config = config;
+    this.pass = pass;
     this.engine = engine;
     this.secret = secret;
     this.known = config.get(ClusterSettings.CLUSTER).map(Known::new).orElse(null);
@@ -78,8 +89,10 @@ final class NodeInCluster {
   /// @throws UnavailableException if there is no engine
   static NodeInCluster of(NodeConfig config) throws IOException {
     return config.get(ClusterSettings.CLUSTER).isEmpty()
-        ? new NodeInCluster(config, null, null)
-        : new NodeInCluster(config, engine(config), secret(config));
+        ? new NodeInCluster(config, null, null, NodePass.none())
+        : new NodeInCluster(config, engine(config), secret(config), new NodePass(
+            RegistryPass.tls(config, ClusterSettings.TLS),
+            RegistryPass.credentials(config, ClusterSettings.USER, ClusterSettings.PASSWORD)));
   }
 
   private static Clusters engine(NodeConfig config) {
@@ -106,10 +119,11 @@ final class NodeInCluster {
     return "%s must be %s (was %s, from %s)".formatted(setting.key(), rule, said.text(), said.origin());
   }
 
-  /// What the node answers clients about its cluster, of which it knows nothing before it has joined; null for a node
-  /// that is in none.
-  @Nullable ClusterDirectory directory() {
-    return known;
+  /// `services`, with what the node answers clients about its cluster, of which it knows nothing before it has joined.
+  DisaggServices served(DisaggServices services) {
+    ClusterDirectory directory = known;
+    ClusterWork tasks = work;
+    return directory == null || tasks == null ? services : services.withCluster(directory, tasks.tasks());
   }
 
   private final class Known implements ClusterDirectory {
@@ -161,25 +175,42 @@ final class NodeInCluster {
     return directory.members().stream().filter(member -> member.state() == state).count();
   }
 
-  /// Joins the cluster, and tells it which blocks the node has from then on.
+  /// Says what the node tells its cluster when it joins.
   ///
   /// @param endpoints for clients, preferred first; at least one
   /// @param generation of the node
   /// @param tiers of all spaces; there may be more of them later
   /// @param budget of the node
+  /// @param loops of its connections to other members; they stay the caller's
+  void place(List<Endpoint> endpoints, long generation, Supplier<List<BlockTier>> tiers, ByteBudget budget,
+      Scheduler timers, LoopResources loops) {
+    ClusterDirectory directory = known;
+    if (directory == null) {
+      return;
+    }
+    List<String> places = endpoints.stream().map(Endpoint::toString).toList();
+    NodeFigures full = new NodeFigures(tiers, NodePlan.capacityBytes(config), budget);
+    ClusterTerms told = new ClusterTerms(directory.cluster(),
+        config.get(ClusterSettings.NODE_NAME).orElseGet(places::getFirst), generation,
+        config.get(ClusterSettings.PLACE).orElse(""), config.get(ClusterSettings.SEEDS),
+        config.get(ClusterSettings.HOST), config.get(ClusterSettings.PORT), secret, () -> places, full, timers);
+    figures = full;
+    terms = told;
+    work = new ClusterWork(config, told, pass, directory, tiers, this::tell, loops);
+  }
+
+  /// Joins the cluster, and tells it which blocks the node has from then on.
+  ///
   /// @return cold; signals an `IOException` that names the setting which keeps the node out
-  Mono<Void> join(List<Endpoint> endpoints, long generation, Supplier<List<BlockTier>> tiers, ByteBudget budget,
-      Scheduler timers) {
-    Clusters clusters = engine;
-    return clusters == null ? Mono.empty() : Mono.defer(() -> {
-      List<String> places = endpoints.stream().map(Endpoint::toString).toList();
-      NodeFigures figures = new NodeFigures(tiers, NodePlan.capacityBytes(config), budget);
-      ClusterTerms terms = new ClusterTerms(config.get(ClusterSettings.CLUSTER).orElseThrow(),
-          config.get(ClusterSettings.NODE_NAME).orElseGet(places::getFirst), generation,
-          config.get(ClusterSettings.PLACE).orElse(""), config.get(ClusterSettings.SEEDS),
-          config.get(ClusterSettings.HOST), config.get(ClusterSettings.PORT), secret, () -> places, figures, timers);
-      return figures.refreshed().then(clusters.join(terms).onErrorMap(IOException.class, this::named))
-          .doOnNext(member -> joined(member, terms.node(), figures, timers)).then();
+  Mono<Void> join() {
+    return Mono.defer(() -> {
+      Clusters clusters = engine;
+      ClusterTerms told = terms;
+      NodeFigures full = figures;
+      return clusters == null || told == null || full == null
+          ? Mono.empty()
+          : full.refreshed().then(clusters.join(told).onErrorMap(IOException.class, this::named))
+              .doOnNext(member -> joined(member, told, full)).then();
     });
   }
 
@@ -200,10 +231,10 @@ final class NodeInCluster {
     return new IOException(Reason.after(refused(config, setting, rule), failure), failure);
   }
 
-  private void joined(Membership member, String name, NodeFigures figures, Scheduler timers) {
-    joined = new Ready.OfCluster(member.cluster(), name, member.address());
-    running.add(Flux.interval(TOLD_EACH, timers).onBackpressureDrop()
-        .concatMap(tick -> figures.refreshed().onErrorResume(failure -> {
+  private void joined(Membership member, ClusterTerms told, NodeFigures full) {
+    joined = new Ready.OfCluster(told.cluster(), told.node(), member.address());
+    running.add(Flux.interval(TOLD_EACH, told.timers()).onBackpressureDrop()
+        .concatMap(tick -> full.refreshed().onErrorResume(failure -> {
           LOG.debug("a tier does not tell its figures", failure);
           return Mono.empty();
         }), 1).subscribe());
@@ -240,11 +271,16 @@ final class NodeInCluster {
     return joined;
   }
 
-  /// Tells the cluster that the node takes no new blocks.
+  /// Tells the cluster that the node takes no new blocks, whatever its tasks say later.
   void drains() {
+    tell(Member.State.DRAINING);
+    isEnding = true;
+  }
+
+  private void tell(Member.State state) {
     Membership member = membership;
-    if (member != null) {
-      member.tell(Member.State.DRAINING);
+    if (member != null && !isEnding) {
+      member.tell(state);
     }
   }
 
@@ -257,6 +293,8 @@ final class NodeInCluster {
     running.dispose();
     Membership member = membership;
     membership = null;
-    return member == null ? Mono.empty() : member.close();
+    ClusterWork tasks = work;
+    Mono<Void> leaving = member == null ? Mono.empty() : member.close();
+    return tasks == null ? leaving : Endings.inOrder(List.of(tasks.ended(), leaving, tasks.close()));
   }
 }
