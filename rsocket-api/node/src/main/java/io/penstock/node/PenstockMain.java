@@ -10,6 +10,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
 import io.penstock.node.client.PasswordCommand;
+import io.penstock.node.cluster.roster.ClusterCommand;
 import io.penstock.node.device.DeviceCommand;
 import io.penstock.node.party.PartyCommand;
 import io.penstock.node.plan.PlanCommand;
@@ -49,7 +50,8 @@ public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS =
       List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, RecordingCommand.class,
-          PartyCommand.class, TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class,
+          ClusterCommand.class, PartyCommand.class, TraceCommand.class, SweepCommand.class, WhatIfCommand.class,
+          PlanCommand.class,
           SsdCommand.class,
           TrainCommand.class, DeviceCommand.class);
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -31,6 +32,7 @@ import reactor.netty.tcp.TcpServer;
 /// | `/health` | [Health] as JSON, 200 when ready, else 503 |
 /// | `/whatif` | what other capacities would bring to each space, as JSON |
 /// | `/whatif.svg?space=NAME` | the same of one space, as a chart; of the first if none is named |
+/// | `/cluster` | the members of the node's cluster, as JSON, if it is in one |
 /// | `/` | where to look |
 public final class AdminServer implements AdminPages {
   private static final String INDEX = """
@@ -39,6 +41,7 @@ public final class AdminServer implements AdminPages {
         /health   200 when ready, else 503
         /whatif   what other capacities would bring; /whatif.svg?space=NAME is the chart
       """;
+  private static final String INDEX_OF_CLUSTER = "  /cluster  the members of the cluster\n";
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -50,12 +53,13 @@ public final class AdminServer implements AdminPages {
   private final Scheduler timers;
   private final WhatIfPages whatIf;
   private final Supplier<List<String>> warnings;
+  private final @Nullable Supplier<String> cluster;
 
   /// A node that warns of nothing.
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
       Scheduler timers, WhatIfPages whatIf) {
-    this(tiers, transports, state, registry, meters, timers, whatIf, List::of);
+    this(tiers, transports, state, registry, meters, timers, whatIf, List::of, null);
   }
 
   /// @param tiers whose figures are shown; there may be more of them later
@@ -66,10 +70,13 @@ public final class AdminServer implements AdminPages {
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
   /// @param warnings for an operator, although the node serves; asked at every probe
+  /// @param cluster JSON of the members; null for a node that is in no cluster
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
-      Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings) {
+      Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings,
+      @Nullable Supplier<String> cluster) {
     this.warnings = warnings;
+    this.cluster = cluster;
     this.tiers = tiers;
     this.transports = transports;
     this.state = state;
@@ -100,13 +107,22 @@ public final class AdminServer implements AdminPages {
   @Override
   public Mono<Page> page(QueryStringDecoder target) {
     return switch (target.path()) {
-      case "/" -> Mono.just(Page.plain(INDEX));
+      case "/" -> Mono.just(Page.plain(cluster == null ? INDEX : INDEX + INDEX_OF_CLUSTER));
       case "/metrics" -> metrics();
       case AdminGate.HEALTH -> health().map(health -> health(health, Json.of(health)));
       case "/whatif" -> Mono.fromSupplier(() -> Page.json(whatIf.json()));
       case "/whatif.svg" -> Mono.fromSupplier(() -> whatIfChart(target));
-      default -> Mono.just(Page.refused(HttpResponseStatus.NOT_FOUND, "path must be one that / names (was another)"));
+      case "/cluster" -> Mono.fromSupplier(this::members);
+      default -> Mono.just(unknown());
     };
+  }
+
+  private Page members() {
+    return cluster == null ? unknown() : Page.json(cluster.get());
+  }
+
+  private static Page unknown() {
+    return Page.refused(HttpResponseStatus.NOT_FOUND, "path must be one that / names (was another)");
   }
 
   @Override

@@ -69,6 +69,11 @@ final class ConfigRules {
         SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH);
     rules.rule(() -> rules.thisHost(KvEventSettings.HOST, "neither TLS nor authentication"), KvEventSettings.HOST,
         NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> ClusterSettings.require(config, problems), Stream.concat(ClusterSettings.ALL.stream(),
+        Stream.of(NodeSettings.LISTEN_HOST, SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS))
+        .toArray(Setting<?>[]::new));
+    rules.rule(() -> ClusterSettings.lack(config).ifPresent(lack -> rules.thisHost(ClusterSettings.HOST, lack)),
+        ClusterSettings.CLUSTER, ClusterSettings.HOST, ClusterSettings.SECRET, NodeSettings.OPEN_TO_NETWORK);
     rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
         TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
@@ -215,7 +220,7 @@ final class ConfigRules {
   }
 
   /// Host names are not looked up, because their meaning may change.
-  private static boolean isThisHost(String host) {
+  static boolean isThisHost(String host) {
     try {
       return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
     } catch (IllegalArgumentException e) {

@@ -243,6 +243,7 @@ public final class NodeSettings {
       Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK),
       new Topic("Admin endpoints", AdminSettings.ALL),
       new Topic("Prefill and decode", Stream.concat(Stream.of(REGISTRY), RankSettings.ALL.stream()).toList()),
+      new Topic("Cluster", ClusterSettings.ALL),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),

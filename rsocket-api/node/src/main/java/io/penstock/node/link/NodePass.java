@@ -15,11 +15,11 @@ public record NodePass(@Nullable ClientTls tls, Credentials credentials) {
     return new NodePass(null, Credentials.none());
   }
 
-  TcpClientOptions with(TcpClientOptions options) {
+  public TcpClientOptions with(TcpClientOptions options) {
     return tls == null ? options : options.withTls(tls);
   }
 
-  KvClientOptions.Builder with(KvClientOptions.Builder options) {
+  public KvClientOptions.Builder with(KvClientOptions.Builder options) {
     return options.credentials(credentials);
   }
 }

@@ -11,6 +11,7 @@ import io.penstock.wire.NodeSessions;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.ServerStat;
+import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
@@ -62,6 +63,18 @@ final class StatLink implements NodeLink {
         .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
             "registry must be true in the settings of the node at " + address
                 + ", as serve --registry true sets it (was false)",
+            unknown));
+  }
+
+  @Override
+  public Mono<ClusterView> members() {
+    return KvClient
+        .membersOf(TcpTransport.client(address.place(), tcp, loops, address.listener()),
+            WireLink.options(address).build())
+        .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
+        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
+            "cluster must be a name in the settings of the node at " + address
+                + ", as serve --cluster NAME sets it (was none)",
             unknown));
   }
 

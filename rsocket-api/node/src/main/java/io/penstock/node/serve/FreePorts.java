@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import io.penstock.node.config.AdminSettings;
+import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
@@ -16,8 +17,8 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
-/// Tries whether a node will be able to listen for probes and publish KV events, so that one that will not is refused
-/// before it has touched a disk. Another process may still take such a port before the node does; the node then fails
+/// Tries whether a node will be able to listen for probes and for its cluster, and publish KV events, so that one that
+/// will not is refused before it has touched a disk. Another process may still take such a port before the node does; the node then fails
 /// to bind it. The ports of clients are not tried but taken: see [NodeSockets].
 final class FreePorts {
   private static final int MOST_PORT = 65_535;
@@ -35,6 +36,9 @@ final class FreePorts {
   private static void require(NodeConfig config) throws IOException {
     if (!config.get(AdminSettings.PORT).isOff()) {
       require(config, AdminSettings.HOST, AdminSettings.PORT, config.get(AdminSettings.PORT).port());
+    }
+    if (config.get(ClusterSettings.CLUSTER).isPresent()) {
+      require(config, ClusterSettings.HOST, ClusterSettings.PORT, config.get(ClusterSettings.PORT));
     }
     requireApart(config);
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {

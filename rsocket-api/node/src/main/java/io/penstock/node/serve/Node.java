@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
-import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.disagg.registry.RankRegistry;
@@ -17,38 +16,25 @@ import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
 import io.penstock.node.admin.TransportState;
 import io.penstock.node.config.AdminSettings;
-import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.TransportSettings;
-import io.penstock.node.config.Writing;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
 import io.penstock.node.kvevents.KvEventsMeters;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.PortChoice;
-import io.penstock.node.tiers.DevicePlan;
-import io.penstock.node.tiers.DiskPlan;
-import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
-import io.penstock.node.tiers.OpenSpaces;
-import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.tiers.TierRecording;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.operator.LiveTimers;
-import io.penstock.stack.shape.StackOptions;
-import io.penstock.stack.shape.StackOptions.OffloadRule;
 import io.penstock.stack.shape.StackOptions.Sampling;
-import io.penstock.storage.ScrubOptions;
-import io.penstock.storage.check.QuarantineBound;
-import io.penstock.storage.disk.HealthOptions;
-import io.penstock.storage.disk.SyncRule;
 import io.penstock.system.LiveClock;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
@@ -117,6 +103,7 @@ public final class Node {
   /// Number of this start of the node: another start has another one.
   private final long generation = new SecureRandom().nextLong() >>> SIGN_AND_JSON;
   private final NodeAsRank rank;
+  private final NodeInCluster cluster;
   private @Nullable KvServer server;
   private @Nullable RankRegistry ranks;
   private @Nullable DisposableServer admin;
@@ -127,7 +114,8 @@ public final class Node {
   private record KvStream(String space, KvEventsPublisher publisher) {}
 
   private Node(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets, SpaceTiers tiers,
-      @Nullable TierRecording recording) {
+      NodeInCluster cluster, @Nullable TierRecording recording) {
+    this.cluster = cluster;
     this.recording = recording;
     this.config = config;
     this.security = security;
@@ -141,6 +129,7 @@ public final class Node {
     this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, System.currentTimeMillis(),
         NameResolver.ofSystem(), recording);
     meters.bind(budget);
+    cluster.bindTo(registry);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
     collections.bindTo(registry);
@@ -157,45 +146,58 @@ public final class Node {
     // Checked before a disk is touched
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config))
         .then(DiskRequirement.require(config))
-        .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
-          NodeMeters meters = NodeMeters.create();
-          TierRecording recording = NodeRecording.begin(config);
-          return NodeSockets
-              .open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
-              .flatMap(sockets -> start(config, security, meters, sockets, recording)
-                  .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
-              .doOnError(failure -> NodeRecording.drop(config, recording));
-        });
+        .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config)))
+        .zipWith(Mono.fromCallable(() -> NodeInCluster.of(config)),
+            (security, cluster) -> start(config, security, cluster))
+        .flatMap(node -> node);
+  }
+
+  private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeInCluster cluster) {
+    return Mono.defer(() -> {
+      NodeMeters meters = NodeMeters.create();
+      TierRecording recording = NodeRecording.begin(config);
+      return NodeSockets
+          .open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
+          .flatMap(sockets -> start(config, security, meters, sockets, cluster, recording)
+              .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
+          .doOnError(failure -> NodeRecording.drop(config, recording));
+    });
   }
 
   private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets,
-      @Nullable TierRecording recording) {
+      NodeInCluster cluster, @Nullable TierRecording recording) {
     return Mono.defer(() -> {
-      TierPlan plan = tiers(config);
-      NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
+      TierPlan plan = NodePlan.tiers(config);
+      NodeMemory memory = NodeMemory.mapped(NodePlan.memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
           plan.space().layout().blockBytes());
       PenstockMeters meters = all.meters();
       memory.bind(meters);
       MeteredCopies copies = new MeteredCopies(meters);
       return SpaceTiers
-          .open(plan, spaces(config), open(config), memory,
+          .open(plan, NodePlan.spaces(config), NodePlan.open(config), memory,
               new SpaceTiers.Watchers(
                   each -> meters.listener(each.name(), each.medium()), copies,
-                  tier -> meters.bind(tier.info().name(), tier.arena()),
+                  tier -> opened(tier, meters, cluster),
                   new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())),
               recording)
           .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
           .doOnNext(tiers -> tiers.memory().ifPresent(meters::bind))
           .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tiers -> {
-            Node node = new Node(config, security, all, sockets, tiers, recording);
+            Node node = new Node(config, security, all, sockets, tiers, cluster, recording);
             return Mono.defer(node::listen).thenReturn(node)
                 .onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
     });
   }
 
+  private static void opened(NodeTiers tier, PenstockMeters meters, NodeInCluster cluster) {
+    meters.bind(tier.info().name(), tier.arena());
+    cluster.opened(tier);
+  }
+
   private Mono<Void> listen() {
+    cluster.place(sockets.told(), generation, tiers::tiers, budget, timers, sockets.loops());
     Mono<Void> wire = KvServer
         .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions, passwords)
         .doOnNext(this::serving).then();
@@ -208,6 +210,7 @@ public final class Node {
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
+        .then(cluster.join())
         .then(Mono.defer(() -> rank.register(sockets.advertised(), sockets.loops())))
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
@@ -258,85 +261,18 @@ public final class Node {
         : new AdminServer(tiers::tiers, sockets::states, this::state, registry, meters, timers,
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
-            security::problems)
+            security::problems, cluster.page())
             .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, passwords)
             .doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, AdminSettings.HOST, AdminSettings.PORT, e));
   }
 
-  private static TierPlan tiers(NodeConfig config) {
-    DiskPlan disk = config.get(NodeSettings.SSD_DIR)
-        .map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
-            config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
-            HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
-            new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES),
-                config.get(NodeSettings.SSD_QUARANTINE_RECORDS)),
-            true))
-        .orElse(null);
-    return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
-        .withDevice(device(config))
-        .withSsd(config.get(NodeSettings.SSD), disk).withMode(Writing.mode(config))
-        .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
-        .withHolds(StackOptions.HoldOptions.defaults().withLeaseLife(config.get(NodeSettings.LEASE_LIFE))
-            .withSoftPinLife(config.get(NodeSettings.PIN_LIFE))
-            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0)
-            .withRoomTimeout(config.get(NodeSettings.ROOM_TIMEOUT)))
-        .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
-        .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
-        .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
-        .withTiering(tiering(config));
-  }
-
-  private static List<SpacePlan> spaces(NodeConfig config) {
-    return config.spaces().stream().map(space -> new SpacePlan(space.name(), space.space(), space.weight(),
-        space.quotaBytes().orElse(Long.MAX_VALUE), space.ssdQuotaBytes().orElse(Long.MAX_VALUE))).toList();
-  }
-
-  private static OpenSpaces open(NodeConfig config) {
-    return config.get(NodeSettings.SPACES_OPEN)
-        ? new OpenSpaces(config.get(NodeSettings.SPACES_OPEN_MOST), config.get(NodeSettings.SPACES_OPEN_PERCENT))
-        : OpenSpaces.NONE;
-  }
-
-  private static MappedOptions memory(NodeConfig config) {
-    return new MappedOptions(config.get(NodeSettings.MEMORY_PAGES), config.get(NodeSettings.MEMORY_LOCK),
-        config.get(NodeSettings.MEMORY_NUMA).map(OptionalInt::of).orElse(OptionalInt.empty()));
-  }
-
-  private static DevicePlan device(NodeConfig config) {
-    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(AscendSettings.DEVICE),
-        AscendSettings.options(config),
-        config.get(AscendSettings.BUFFER_POOL));
-  }
-
-  private static DiskShare share(NodeConfig config) {
-    return new DiskShare(config.get(NodeSettings.SSD_CAPACITY), config.get(NodeSettings.SSD_CACHE),
-        config.get(NodeSettings.SSD_KEEP_FREE),
-        config.get(NodeSettings.SSD_DISK_HIGH), config.get(NodeSettings.SSD_DISK_LOW));
-  }
-
-  private static StackOptions.Tiering tiering(NodeConfig config) {
-    return new StackOptions.Tiering(OffloadRule.usedAtLeast(Writing.offloadUses(config)),
-        config.get(NodeSettings.SSD_PROMOTE_HITS),
-        config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS),
-        config.get(NodeSettings.SSD_QUEUE_BYTES), Writing.memoryHigh(config), Writing.memoryLow(config));
-  }
-
-  private static SyncRule durability(NodeConfig config) {
-    return new SyncRule(config.get(NodeSettings.SSD_DURABILITY), config.get(NodeSettings.SSD_SYNC_INTERVAL),
-        config.get(NodeSettings.SSD_SYNC_BYTES));
-  }
-
-  private static ScrubOptions scrub(NodeConfig config) {
-    return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
-  }
-
   private DisaggServices disagg() {
     ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
         : null;
-    return new DisaggServices(ranks, rank.connector(), rank.generation());
+    return cluster.served(new DisaggServices(ranks, rank.connector(), rank.generation()));
   }
 
   private KvServerOptions serverOptions() {
@@ -389,18 +325,24 @@ public final class Node {
     return kvEvents.stream().map(each -> Ready.KvEvents.of(each.space, each.publisher)).toList();
   }
 
+  /// The cluster that the node has joined; null if it is in none.
+  Ready.@Nullable OfCluster cluster() {
+    return cluster.joined();
+  }
+
   public NodeState state() {
     NodeState now = state.get();
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
   }
 
-  /// Leaves the registry, lets kept requests end, takes no new work, lets running streams end, all within
+  /// Tells the cluster, leaves the registry, lets kept requests end, takes no new work, lets running streams end, all within
   /// `drain.timeout`, then closes; blocks on their way to the disk have the rest of that time. Lazy and idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {
     return Mono.defer(() -> {
       state.set(NodeState.DRAINING);
+      cluster.drains();
       KvServer bound = server;
       Mono<Boolean> ended = bound == null
           ? Mono.just(true)
@@ -427,7 +369,8 @@ public final class Node {
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
     Mono<Void> publishers = Flux.fromIterable(kvEvents)
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
-    return Endings.inOrder(List.of(rank.close().timeout(GOODBYE, Mono.empty(), timers),
+    return Endings.inOrder(List.of(cluster.leave().timeout(GOODBYE, Mono.empty(), timers),
+        rank.close().timeout(GOODBYE, Mono.empty(), timers),
         wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
         Mono.defer(this::endRecording),
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),

@@ -242,6 +242,13 @@ final class NodeSockets {
         .stream().filter(place -> place.transport() != TransportKind.UDS).toList();
   }
 
+  /// Endpoints that the node tells its cluster: those for clients beyond this host; those of this host if it has no
+  /// other.
+  List<Endpoint> told() {
+    List<Endpoint> beyond = shown();
+    return beyond.isEmpty() ? advertised().towards(null) : beyond;
+  }
+
   private static SocketAddress lookedUp(Endpoint towards) {
     if (!(towards.address() instanceof InetSocketAddress to) || !to.isUnresolved()) {
       return towards.address();

@@ -42,13 +42,14 @@ import org.slf4j.LoggerFactory;
 /// @param layout of a block, as [LayoutSettings#words] writes it
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
 /// @param rank null for a node that is no rank
+/// @param cluster null for a node that is in none
 record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
     @Nullable String adminHost, @Nullable Integer adminPort, boolean adminTls,
     List<Integer> kvEventPorts, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<KvEvents> kvEvents, String model,
     String space, String layout, int blockBytes,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfRank rank,
-    long pid) {
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfCluster cluster, long pid) {
   private static final Logger LOG = LoggerFactory.getLogger(Ready.class);
 
   /// The rank that the node is.
@@ -67,6 +68,16 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     private String words() {
       return "%s rank %d of instance %s, which has %s; %s".formatted(side, number, instance, Plural.of(ranks, "rank"),
           registry == null ? "no registry" : "registry " + registry);
+    }
+  }
+
+  /// The cluster that the node is in.
+  ///
+  /// @param node its name there
+  /// @param address where other members reach it
+  record OfCluster(String name, String node, String address) {
+    private String words() {
+      return "member %s of cluster %s at %s".formatted(node, name, address);
     }
   }
 
@@ -107,10 +118,10 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         config.rank()
             .map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
             .orElse(null),
-        ProcessHandle.current().pid());
+        node.cluster(), ProcessHandle.current().pid());
   }
 
-  /// Text for people: a line, one for the rank, and one for each space.
+  /// Text for people: a line, one for the rank, one for the cluster, and one for each space.
   String sentence() {
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
@@ -120,6 +131,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
             : ", admin on " + (adminTls ? "https" : "http") + "://" + InternetAddress.text(adminHost, adminPort))
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
+        + (cluster == null ? "" : "\n" + cluster.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))
         + (kvEvents.size() < 2
             ? ""

@@ -7,6 +7,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.config.RegistryTls;
 import io.penstock.node.config.SecuritySettings;
+import io.penstock.node.setting.Setting;
 import io.penstock.wire.rank.RankSecret;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
@@ -33,13 +34,17 @@ record RegistryPass(@Nullable ClientTls tls, Credentials credentials, RankSecret
   static RegistryPass of(NodeConfig config) throws IOException {
     return config.get(RankSettings.REGISTRY).isEmpty()
         ? new RegistryPass(null, Credentials.none(), RankSecret.random(RANDOM))
-        : new RegistryPass(tls(config), credentials(config), secret(config));
+        : new RegistryPass(tls(config, RankSettings.REGISTRY_TLS),
+            credentials(config, RankSettings.REGISTRY_USER, RankSettings.REGISTRY_PASSWORD), secret(config));
   }
 
-  private static @Nullable ClientTls tls(NodeConfig config) throws IOException {
+  /// TLS with which the node connects to another one; null for none.
+  ///
+  /// @param setting whether it does
+  static @Nullable ClientTls tls(NodeConfig config, Setting<RegistryTls> setting) throws IOException {
     Optional<Path> trust = config.get(SecuritySettings.TLS_TRUST);
     Optional<Path> cert = config.get(SecuritySettings.TLS_CERT);
-    RegistryTls wanted = config.get(RankSettings.REGISTRY_TLS);
+    RegistryTls wanted = config.get(setting);
     if (wanted == RegistryTls.OFF || (wanted == RegistryTls.AUTO && trust.isEmpty() && cert.isEmpty())) {
       return null;
     }
@@ -54,13 +59,18 @@ record RegistryPass(@Nullable ClientTls tls, Credentials credentials, RankSecret
     }
   }
 
-  private static Credentials credentials(NodeConfig config) throws IOException {
-    Optional<Path> file = config.get(RankSettings.REGISTRY_PASSWORD);
+  /// Credentials that the node shows to another one.
+  ///
+  /// @param name of the user; none for a token
+  /// @param password its file, or that of the token
+  static Credentials credentials(NodeConfig config, Setting<Optional<String>> name, Setting<Optional<Path>> password)
+      throws IOException {
+    Optional<Path> file = config.get(password);
     if (file.isEmpty()) {
       return Credentials.none();
     }
     char[] secret = InputFile.firstLine(file.get().toString()).toCharArray();
-    Optional<String> user = config.get(RankSettings.REGISTRY_USER);
+    Optional<String> user = config.get(name);
     return user.isPresent() ? Credentials.simple(user.get(), secret) : Credentials.bearer(secret);
   }
 

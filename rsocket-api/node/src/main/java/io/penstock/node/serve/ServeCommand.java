@@ -7,6 +7,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.option.ConfigReport;
@@ -45,7 +46,8 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB --listen-port 7733", "  penstock serve --model llama-3.1-8b --dram 8GiB",
       "  penstock serve --listen-port 7733-7740 --listen-socket /run/penstock/node.sock",
-      "  penstock serve --rank-side prefill --rank-registry 10.0.0.5:7733", ""})
+      "  penstock serve --rank-side prefill --rank-registry 10.0.0.5:7733",
+      "  penstock serve --cluster kv --seeds 10.0.0.5:7800,10.0.0.6:7800", ""})
 public final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
 
@@ -78,6 +80,9 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(names = "--write-through", hidden = true, description = "Equal to --stack-mode write_through.")
   private boolean writeThrough;
 
+  @Option(names = "--seeds", paramLabel = "LIST", hidden = true, description = "Equal to --cluster-seeds.")
+  private @Nullable String seeds;
+
   private ServeCommand(Console console) {
     this.console = console;
   }
@@ -101,6 +106,7 @@ public final class ServeCommand implements Callable<Integer> {
     addAlias(flags, NodeSettings.SSD_ENGINE, "--engine", engine);
     addAlias(flags, NodeSettings.SSD_DURABILITY, "--durability", durability);
     addAlias(flags, NodeSettings.STACK_MODE, "--write-through", writeThrough ? "write_through" : null);
+    addAlias(flags, ClusterSettings.SEEDS, "--seeds", seeds);
     NodeConfig settings = NodeConfig.resolve(config, console.environment(), flags);
     if (printConfig) {
       ConfigReport.print(settings, console, json);
@@ -110,7 +116,7 @@ public final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /// Adds the flag names of `replay` as aliases.
+  /// Adds short flags, and those of `replay`, as aliases.
   private static void addAlias(Map<Setting<?>, String> flags, Setting<?> setting, String alias,
       @Nullable String value) {
     if (value != null && flags.putIfAbsent(setting, value) != null) {

@@ -42,7 +42,8 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
     }, String::valueOf);
   }
 
-  static SettingType<Integer> port() {
+  /// A port.
+  public static SettingType<Integer> port() {
     return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one",
         text -> within(Integer.parseInt(text), 0, 65535),
         String::valueOf);

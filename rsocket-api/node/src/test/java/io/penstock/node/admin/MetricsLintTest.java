@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.AdminSettings;
+import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -25,12 +26,13 @@ final class MetricsLintTest {
   @TempDir
   private Path folder;
 
-  /// Memory, a disk, KV events, a put, a get and a look-up: the page has every meter that such a node has.
+  /// Memory, a disk, KV events, a cluster, a put, a get and a look-up: the page has every meter that such a node has.
   @Test
   void metrics_ofANodeThatWorks_keepTheRulesOfPromtool() throws Exception {
     Node node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_PORT, "0",
         AdminSettings.PORT, "0", NodeSettings.DRAM, "20 blocks", NodeSettings.SSD, "20 blocks",
-        NodeSettings.SSD_DIR, folder.toString(), KvEventSettings.PORT, "0"))).block(SOON));
+        NodeSettings.SSD_DIR, folder.toString(), KvEventSettings.PORT, "0", ClusterSettings.CLUSTER, "lint",
+        ClusterSettings.PORT, "0"))).block(SOON));
     try {
       run(node, "put", "--count", "4");
       run(node, "get", "--trace-id", "0-3", "--discard");
@@ -38,7 +40,7 @@ final class MetricsLintTest {
       String page = AdminRequest.get(node.adminPort().orElseThrow(), "/metrics").body();
 
       assertThat(page).contains("penstock_stream_waited_seconds_total{carrier=", "penstock_disk_unsynced_age_seconds{",
-          "penstock_kv_events_published_total{", "penstock_stream_duration_seconds_bucket{", "jvm_memory_used_bytes{",
+          "penstock_kv_events_published_total{", "penstock_cluster_members{", "penstock_stream_duration_seconds_bucket{", "jvm_memory_used_bytes{",
           "netty_allocator_memory_used_bytes{");
       assertThat(PrometheusLint.problems(page)).isEmpty();
     } finally {

@@ -55,6 +55,13 @@ final class PrintConfigTest {
         rank.lease                     30s         default
         rank.lease.longest             30m         default
         rank.bootstrap                 5m          default
+        cluster                        none        default
+        cluster.seeds                  none        default
+        cluster.host                   127.0.0.1   default
+        cluster.port                   7800        default
+        cluster.node                   auto        default
+        cluster.place                  none        default
+        cluster.secret.file            off         default
         listen.socket                  off         default
         listen.ws.port                 off         default
         listen.ws.origins              none        default

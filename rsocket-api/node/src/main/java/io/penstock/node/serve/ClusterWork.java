@@ -1,0 +1,122 @@
+package io.penstock.node.serve;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SlabArena;
+import io.penstock.node.cluster.ClusterTerms;
+import io.penstock.node.cluster.task.NodeTasks;
+import io.penstock.node.cluster.task.OwnBlocks;
+import io.penstock.node.config.ClusterSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.link.NodePass;
+import io.penstock.node.tiers.Endings;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.ClusterTasks;
+import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.tier.ClusterTier;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.resources.LoopResources;
+
+/// The tasks of a node of a cluster, and its connections to other members, which it makes when a task needs them. Safe
+/// from any thread.
+final class ClusterWork {
+  /// Blocks of a window to or from another member.
+  private static final int WINDOW = 16;
+  private static final int LANDING_CHUNK = 8;
+  private static final long LEAST_BUDGET = 8 << 20;
+  private static final int WAITERS = 1024;
+
+  private final NodeConfig config;
+  private final ClusterTerms terms;
+  private final NodePass pass;
+  private final ClusterDirectory directory;
+  private final Supplier<List<BlockTier>> tiers;
+  private final LoopResources loops;
+  private final ByteBudget budget;
+  private final Scheduler steps = Schedulers.newSingle("penstock-tasks", true);
+  private final NodeTasks tasks;
+  @GuardedBy("this") private final Map<BlockTier, OwnBlocks> spaces = new LinkedHashMap<>();
+  @GuardedBy("this") private final List<SlabArena> arenas = new ArrayList<>();
+
+  /// @param pass shown to other members
+  /// @param tiers of all spaces; there may be more of them later
+  /// @param tell tells the cluster whether the node takes new blocks
+  /// @param loops stay the caller's
+  ClusterWork(NodeConfig config, ClusterTerms terms, NodePass pass, ClusterDirectory directory,
+      Supplier<List<BlockTier>> tiers, Consumer<Member.State> tell, LoopResources loops) {
+    this.config = config;
+    this.terms = terms;
+    this.pass = pass;
+    this.directory = directory;
+    this.tiers = tiers;
+    this.loops = loops;
+    this.budget = new ByteBudget("members", Math.max(LEAST_BUDGET, 2L * config.get(NodeSettings.SLICE_BYTES)), WAITERS);
+    Predicate<Member> self = member -> member.name().equals(terms.node());
+    this.tasks = new NodeTasks(new NodeTasks.Terms(terms.node(), self, config.get(ClusterSettings.TASK_RATE)),
+        () -> spaces(self), tell, terms.timers(), steps);
+  }
+
+  ClusterTasks tasks() {
+    return tasks;
+  }
+
+  /// The spaces that the node has now.
+  private synchronized List<OwnBlocks> spaces(Predicate<Member> self) {
+    return tiers.get().stream().map(tier -> spaces.computeIfAbsent(tier, own -> new OwnBlocks(own, ClusterTier
+        .within(directory, self, own, connecting(own.info().space()), terms.place(), terms.timers(),
+            RandomGenerator.getDefault()))))
+        .toList();
+  }
+
+  /// Connects to another member, for blocks of `space`. Blocks that come from there land in an arena of two windows.
+  @GuardedBy("this") private Function<Endpoint, Mono<KvClient>> connecting(CacheSpace space) {
+    SlabArena landing = new SlabArena("members", space.layout(), 2 * WINDOW, LANDING_CHUNK);
+    arenas.add(landing);
+    KvClientOptions options = pass.with(KvClientOptions.builder().name("node " + terms.node())
+        .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
+        .windowBlocks(Math.min(WINDOW, config.get(NodeSettings.WINDOW_BLOCKS)))).build();
+    return place -> KvClient.connect(TcpTransport.client(place, pass.with(TcpClientOptions.to(place.address())), loops,
+        ConnectionListener.noop()), options, space, landing, budget);
+  }
+
+  /// Ends all tasks. Lazy.
+  Mono<Void> ended() {
+    return Mono.fromRunnable(tasks::close);
+  }
+
+  /// Ends all tasks and connections. Lazy.
+  Mono<Void> close() {
+    return Mono.defer(() -> {
+      tasks.close();
+      List<Mono<Void>> ends = new ArrayList<>();
+      synchronized (this) {
+        spaces.values().forEach(space -> ends.add(space.cluster().close()));
+        arenas.forEach(arena -> ends.add(Mono.fromRunnable(arena::close)));
+        spaces.clear();
+        arenas.clear();
+      }
+      ends.add(Mono.fromRunnable(steps::dispose));
+      return Endings.inOrder(ends);
+    });
+  }
+}

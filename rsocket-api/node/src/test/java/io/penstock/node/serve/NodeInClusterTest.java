@@ -1,0 +1,269 @@
+package io.penstock.node.serve;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.node.AdminRequest;
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.cluster.Clusters;
+import io.penstock.node.config.AdminSettings;
+import io.penstock.node.config.ClusterSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.testkit.Eventually;
+import io.penstock.wire.cluster.Member;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Nodes as members of a cluster whose engine is [FakeClusters].
+@Timeout(60)
+final class NodeInClusterTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final int BLOCK_BYTES = 4096;
+
+  @TempDir
+  private Path folder;
+
+  private final List<Node> nodes = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    nodes.forEach(node -> node.close().block(SOON));
+  }
+
+  private static NodeConfig config(Map<Setting<?>, String> more) {
+    Map<Setting<?>, String> flags = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", AdminSettings.PORT, "0",
+        ClusterSettings.PORT, "0", NodeSettings.DRAM, "1MiB", LayoutSettings.BLOCK_BYTES, "4KiB"));
+    flags.putAll(more);
+    return NodeConfig.resolve(null, Map.of(), flags);
+  }
+
+  private Node start(Map<Setting<?>, String> more) {
+    Node node = requireNonNull(Node.start(config(more)).block(SOON));
+    nodes.add(node);
+    return node;
+  }
+
+  private static CommandLineRun at(Node node, String... arguments) {
+    CommandLineRun run = CommandLineRun.with(Map.of("PENSTOCK_BLOCK_BYTES", "4KiB"), new byte[0],
+        Stream.concat(Stream.of(arguments), Stream.of("--connect", "127.0.0.1:" + node.port())).toArray(String[]::new));
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    return run;
+  }
+
+  private static JsonNode page(Node node, String path) throws Exception {
+    return JsonMapper.shared().readTree(AdminRequest.get(node.adminPort().orElseThrow(), path).body());
+  }
+
+  @Test
+  void members_knowEachOther_andWhoHasWhichBlock() throws Exception {
+    Node one = start(Map.of(ClusterSettings.CLUSTER, "pair", ClusterSettings.NODE_NAME, "one",
+        ClusterSettings.PLACE, "zone1/rack7"));
+    Node other = start(Map.of(ClusterSettings.CLUSTER, "pair"));
+    at(one, "put", "--count", "4");
+    FakeClusters.One first = FakeClusters.of("pair").getLast();
+
+    Eventually.holds("the cluster knows the blocks", () -> first.visible().size() == 4);
+    Eventually.holds("the figures were told", () -> first.terms.figures().get().bytes() == 4 * BLOCK_BYTES);
+    Member.Figures figures = first.terms.figures().get();
+    assertThat(figures).isEqualTo(new Member.Figures(4 * BLOCK_BYTES, 1 << 20, 0));
+    JsonNode members = page(other, "/cluster");
+    assertThat(members.get("cluster").asString()).isEqualTo("pair");
+    assertThat(members.at("/totals").toString()).isEqualTo("{\"members\":2,\"draining\":0,\"bytes\":16384,"
+        + "\"capacityBytes\":2097152,\"inFlightBytes\":0}");
+    assertThat(members.at("/members/1/name").asString()).isEqualTo("one");
+    assertThat(members.at("/members/1/place").asString()).isEqualTo("zone1/rack7");
+    assertThat(members.at("/members/1/endpoints/0").asString()).isEqualTo("127.0.0.1:" + one.port());
+    assertThat(members.at("/members/0/name").asString()).as("named as clients reach it")
+        .isEqualTo("127.0.0.1:" + other.port());
+    assertThat(AdminRequest.get(one.adminPort().orElseThrow(), "/metrics").body())
+        .contains("penstock_cluster_members{state=\"up\"} 2.0", "penstock_cluster_members{state=\"draining\"} 0.0");
+    assertThat(AdminRequest.get(one.adminPort().orElseThrow(), "/").body()).contains("/cluster");
+    assertThat(Ready.of(one, config(Map.of(ClusterSettings.CLUSTER, "pair"))).sentence())
+        .contains("\nmember one of cluster pair at 127.0.0.1:7801\n");
+  }
+
+  @Test
+  void clusterStat_asksAnyMember() throws Exception {
+    Node node = start(Map.of(ClusterSettings.CLUSTER, "asked", ClusterSettings.NODE_NAME, "n1"));
+    start(Map.of(ClusterSettings.CLUSTER, "asked", ClusterSettings.NODE_NAME, "n2"));
+    String address = "127.0.0.1:" + node.port();
+
+    CommandLineRun shown = CommandLineRun.of("cluster", "stat", address);
+    CommandLineRun json = CommandLineRun.of("cluster", "stat", address, "--json");
+
+    assertThat(shown.exitCode()).as(shown.err()).isZero();
+    assertThat(shown.out()).startsWith("cluster asked: 2 members; 0 B of 2.00 MiB, 0 B in flight\n")
+        .containsPattern("\nup +0 B +1.00 MiB +0 B  n1, at " + address + ", generation\n? *\\d+\n")
+        .containsPattern("\nup +0 B +1.00 MiB +0 B  n2, at ");
+    assertThat(json.exitCode()).as(json.err()).isZero();
+    assertThat(JsonMapper.shared().readTree(json.out())).isEqualTo(page(node, "/cluster"));
+  }
+
+  @Test
+  void clusterStat_atANodeInNoCluster_saysWhatItLacks() throws Exception {
+    Node node = start(Map.of(ClusterSettings.PORT, "7800"));
+    CommandLineRun run = CommandLineRun.of("cluster", "stat", "127.0.0.1:" + node.port());
+
+    assertThat(run.exitCode()).isEqualTo(69);
+    assertThat(run.err()).isEqualTo(("cluster stat: cluster must be a name in the settings of the node at 127.0.0.1:%d,"
+        + " as serve --cluster NAME sets it (was none)\n").formatted(node.port()));
+    assertThat(AdminRequest.get(node.adminPort().orElseThrow(), "/cluster").statusCode()).isEqualTo(404);
+    assertThat(AdminRequest.get(node.adminPort().orElseThrow(), "/").body()).doesNotContain("/cluster");
+    assertThat(AdminRequest.get(node.adminPort().orElseThrow(), "/metrics").body()).doesNotContain("cluster_members");
+  }
+
+  @Test
+  void spaceThatAClientOpens_isToldToo() {
+    Node node = start(Map.of(ClusterSettings.CLUSTER, "open", NodeSettings.SPACES_OPEN, "true",
+        NodeSettings.RESERVE_BLOCKS, "64"));
+    FakeClusters.One member = FakeClusters.of("open").getFirst();
+    assertThat(member.tiers()).containsExactly("main");
+
+    at(node, "put", "--model", "other", "--count", "3");
+
+    Eventually.holds("the cluster knows the blocks", () -> member.visible().size() == 3);
+    assertThat(member.tiers()).hasSize(2).contains("main");
+  }
+
+  @Test
+  void drain_isToldFirst_andTheNodeLeavesBeforeItIsDeaf() {
+    Node node = start(Map.of(ClusterSettings.CLUSTER, "drained"));
+    FakeClusters.One member = FakeClusters.of("drained").getFirst();
+
+    assertThat(node.drain().block(SOON)).isTrue();
+
+    assertThat(member.told).containsExactly("DRAINING, listens", "no more of dram", "left, listens");
+    assertThat(FakeClusters.of("drained")).isEmpty();
+  }
+
+  @Test
+  void terms_areThoseOfTheSettings() throws Exception {
+    Path secret = Files.writeString(folder.resolve("secret"), "correct horse battery\n");
+    Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+    start(Map.of(ClusterSettings.CLUSTER, "terms", ClusterSettings.SEEDS, "a.test:7800, [::1]:7801,a.test:7800",
+        ClusterSettings.HOST, "localhost", ClusterSettings.SECRET, secret.toString()));
+
+    var terms = FakeClusters.of("terms").getFirst().terms;
+
+    assertThat(terms.seeds()).containsExactly("a.test:7800", "[::1]:7801");
+    assertThat(terms.host()).isEqualTo("localhost");
+    assertThat(terms.secret()).asString(StandardCharsets.UTF_8).isEqualTo("correct horse battery");
+    assertThat(terms.generation()).isPositive();
+    assertThat(terms.place()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "taken-port | cluster.port must be free for this user at 127.0.0.1 (was 0, from --cluster-port): Address already in"
+        + " use; --cluster-port 0 takes any that is free",
+    "no-seed | cluster.seeds must be of names that have an address (was seed.test:1, from --cluster-seeds): no address"
+        + " is known for seed.test",
+    "strict | cluster must be one that this node can join (was strict, from --cluster): secret must be that of its"
+        + " members"
+  })
+  void clusterThatCannotBeJoined_endsTheStart(String cluster, String said) {
+    CommandLineRun run = CommandLineRun.of("serve", "--listen-port", "0", "--admin-port", "0", "--cluster", cluster,
+        "--cluster-port", "0", "--seeds", "seed.test:1");
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
+    assertThat(run.err()).isEqualTo("serve: " + said + "\n");
+  }
+
+  @Test
+  void portThatAnotherProcessHas_isRefusedBeforeADiskIsTouched() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+      Path disk = folder.resolve("disk");
+      assertThatThrownBy(() -> start(Map.of(ClusterSettings.CLUSTER, "busy", ClusterSettings.PORT,
+          String.valueOf(taken.getLocalPort()), NodeSettings.SSD, "8MiB", NodeSettings.SSD_DIR, disk.toString())))
+          .hasRootCauseInstanceOf(IOException.class)
+          .hasMessageContaining("cluster.port must be free for this user at 127.0.0.1");
+      assertThat(disk).doesNotExist();
+    }
+  }
+
+  @Test
+  void secretFile_thatIsShortOrOpen_isRefused() throws Exception {
+    Path secret = Files.writeString(folder.resolve("secret"), "short\n");
+    Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+    Map<Setting<?>, String> flags = Map.of(ClusterSettings.CLUSTER, "kept", ClusterSettings.SECRET, secret.toString());
+    assertThatThrownBy(() -> start(flags)).hasMessage("cluster.secret.file must have a secret of at least 16 characters"
+        + " in its first line (has 5: " + secret + ")");
+
+    Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-r--r--"));
+    assertThatThrownBy(() -> start(flags)).hasMessageStartingWith(
+        "cluster.secret.file must be closed to other users, rw------- for example (was rw-r--r--: ");
+    assertThat(FakeClusters.of("kept")).isEmpty();
+  }
+
+  /// Hides the engines on the class path, and counts who looks for one.
+  private static final class Bare extends ClassLoader {
+    final AtomicInteger looks = new AtomicInteger();
+
+    Bare(ClassLoader parent) {
+      super(parent);
+    }
+
+    @Override
+    public Enumeration<URL> getResources(String name) throws IOException {
+      if (!name.equals("META-INF/services/" + Clusters.class.getName())) {
+        return super.getResources(name);
+      }
+      looks.incrementAndGet();
+      return Collections.emptyEnumeration();
+    }
+  }
+
+  private Node startWith(Bare loader, Map<Setting<?>, String> flags) {
+    Thread current = Thread.currentThread();
+    ClassLoader before = current.getContextClassLoader();
+    current.setContextClassLoader(loader);
+    try {
+      return start(flags);
+    } finally {
+      current.setContextClassLoader(before);
+    }
+  }
+
+  @Test
+  void engine_isLookedForByANodeInAClusterAlone_andNamedWhereItLacks() {
+    Bare loader = new Bare(getClass().getClassLoader());
+
+    startWith(loader, Map.of(ClusterSettings.PORT, "7800"));
+    assertThat(loader.looks).hasValue(0);
+
+    assertThatThrownBy(() -> startWith(loader, Map.of(ClusterSettings.CLUSTER, "c")))
+        .isInstanceOf(UnavailableException.class)
+        .hasMessage(
+            "cluster must be none without the artifact io.penstock:penstock-cluster on the class path, which has"
+                + " the engine of clusters (was c, from --cluster)");
+    assertThat(loader.looks).hasPositiveValue();
+  }
+}
