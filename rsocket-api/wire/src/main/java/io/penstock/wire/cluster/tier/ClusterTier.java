@@ -57,14 +57,15 @@ import reactor.core.scheduler.Scheduler;
 /// goes while its blocks are read is replaced by members that have the same blocks; blocks that nobody else has are
 /// left out of the stream. A member that cannot be reached is passed over.
 ///
-/// New blocks go behind the block before them, so that a prefix stays at one node, unless that node is full and another
-/// one is not; the receipt is that node's. There are no holds over the cluster, and [OnMiss#ADMIT] admits nothing:
+/// New blocks go behind a prefix that is at least as long, so that a conversation stays at one node, unless that node is
+/// full and another one is not; else to a near node with room. The receipt is that node's. There are no holds over the cluster, and [OnMiss#ADMIT] admits nothing:
 /// policies decide at each node.
 public final class ClusterTier implements BlockTier {
   private final TierInfo info;
   private final Nodes nodes;
   private final Nearest nearest;
   private final Placement placement;
+  private final PrefixEnds ends = new PrefixEnds();
   private final Scheduler timers;
   private final Sinks.Empty<Void> closing = Sinks.empty();
   private volatile boolean closed;
@@ -134,7 +135,7 @@ public final class ClusterTier implements BlockTier {
   ///
   /// @param bytes of the new blocks
   public Mono<List<Member>> targets(long bytes) {
-    return members().map(members -> placement.order(members, bytes, null));
+    return members().map(members -> placement.order(members, bytes, null, null));
   }
 
   /// The cluster as it is now; its capacity is that of the members that are there.
@@ -209,7 +210,8 @@ public final class ClusterTier implements BlockTier {
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> all = BlockKey.distinct(keys, space());
-    return open(asked(all).flatMap(asked -> asked.present(BlockTier::contains)));
+    return open(asked(all).flatMap(asked -> asked.present(BlockTier::contains)
+        .doOnNext(present -> ends.learn(all, asked.remaining().located(), present))));
   }
 
   @Override
@@ -331,9 +333,10 @@ public final class ClusterTier implements BlockTier {
   /// Keys of a put that one member is to take.
   ///
   /// @param present keys that need no transfer
-  /// @param before the member that has the block before the first of them; null if nobody has
+  /// @param before the member that has a long prefix before them; null if there is none
+  /// @param session of the put; null for none
   private record Wanted(List<BlockKey> all, KeyRun run, Presence present,
-      @Nullable Member before) {
+      @Nullable Member before, @Nullable SessionUse session) {
     List<BlockKey> keys() {
       return run.keys(all);
     }
@@ -349,22 +352,19 @@ public final class ClusterTier implements BlockTier {
       }
       return new Wanted(keys, KeyRun.of(0, wanted),
           terms.upserts() ? Presence.of(keys.size(), new BitSet()) : present,
-          before(asked.remaining().located(), wanted.nextSetBit(0), present));
+          before(keys, asked.remaining().located(), present), terms.session());
     }));
   }
 
-  private @Nullable Member before(Located located, int first, Presence present) {
-    if (first < 1 || !present.get(first - 1)) {
-      return null;
-    }
-    List<Located.Holder> holders = located.holders(first - 1);
-    return holders.isEmpty() ? null : located.members().get(holders.getFirst().member());
+  private @Nullable Member before(List<BlockKey> keys, Located located, Presence present) {
+    Member behind = ends.learn(keys, located, present);
+    return behind == null && !keys.isEmpty() ? ends.before(keys.getFirst()) : behind;
   }
 
   private Mono<List<Member>> targets(Wanted wanted) {
     long bytes = (long) wanted.run.positions().length * info.space().layout().blockBytes();
     return nodes.members().map(members -> {
-      List<Member> targets = placement.order(members, bytes, wanted.before);
+      List<Member> targets = placement.order(members, bytes, wanted.before, wanted.session);
       if (targets.isEmpty()) {
         throw new NoMemberException(info.name(), members);
       }

@@ -12,6 +12,9 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionUse;
+import io.penstock.flow.SessionTier;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
@@ -130,7 +133,7 @@ final class ClusterTierTest {
   }
 
   @Test
-  void put_goesBehindTheBlockBefore_untilThatNodeIsFull() {
+  void put_goesBehindALongPrefix_untilThatNodeIsFull() {
     ClusterOfTiers nodes = cluster(4, 8);
     ClusterTier tier = over(nodes, 3);
     nodes.node("n2").put(keys(0, 4));
@@ -140,6 +143,52 @@ final class ClusterTierTest {
     put(tier, keys(0, 12));
     assertThat(nodes.node("n2").of(keys(0, 12))).isEqualTo(keys(0, 7));
     assertThat(got(tier, keys(0, 12))).isEqualTo(keys(0, 12));
+  }
+
+  @Test
+  void put_ofTheMissingBlocksAlone_goesBehindThePrefixThatWasAskedFor() {
+    for (int seed = 0; seed < 8; seed++) {
+      ClusterOfTiers nodes = cluster(4, 64);
+      ClusterTier tier = over(nodes, seed);
+      nodes.node("n2").put(keys(0, 4));
+      assertThat(requireNonNull(tier.contains(keys(0, 7)).block(PATIENCE)).prefix()).isEqualTo(4);
+      put(tier, keys(4, 7));
+      assertThat(nodes.node("n2").of(keys(0, 7))).isEqualTo(keys(0, 7));
+    }
+  }
+
+  @Test
+  void put_ofASession_goesToOneNode() {
+    ClusterOfTiers nodes = cluster(4, 400);
+    Set<String> used = new HashSet<>();
+    for (int session = 0; session < 16; session++) {
+      SessionUse use = SessionUse.of(SessionId.of(new byte[] {(byte) session}));
+      for (int turn = 0; turn < 3; turn++) {
+        put(SessionTier.of(over(nodes, 100 * session + turn), use),
+            keys(100 * session + 10 * turn, 100 * session + 10 * turn + 3));
+      }
+      List<BlockKey> all = keys(100 * session, 100 * session + 30);
+      List<String> holders = List.of("n0", "n1", "n2", "n3").stream()
+          .filter(name -> !nodes.node(name).of(all).isEmpty()).toList();
+      assertThat(holders).hasSize(1);
+      used.addAll(holders);
+    }
+    assertThat(used).hasSizeGreaterThan(2);
+  }
+
+  @Test
+  void put_isNotBoundByAShortPrefix_whichAllPromptsHave() {
+    ClusterOfTiers nodes = cluster(4, 500);
+    ClusterTier tier = over(nodes, 3);
+    nodes.node("n2").put(keys(0, 1));
+    for (int i = 1; i <= 48; i++) {
+      List<BlockKey> prompt = new ArrayList<>(keys(0, 1));
+      prompt.addAll(keys(10 * i, 10 * i + 4));
+      put(tier, prompt);
+    }
+    for (String name : List.of("n0", "n1", "n2", "n3")) {
+      assertThat(requireNonNull(nodes.node(name).tier.stat().block()).blocks()).as(name).isBetween(24L, 76L);
+    }
   }
 
   @Test
