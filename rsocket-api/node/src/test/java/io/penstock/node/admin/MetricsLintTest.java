@@ -40,7 +40,8 @@ final class MetricsLintTest {
       String page = AdminRequest.get(node.adminPort().orElseThrow(), "/metrics").body();
 
       assertThat(page).contains("penstock_stream_waited_seconds_total{carrier=", "penstock_disk_unsynced_age_seconds{",
-          "penstock_kv_events_published_total{", "penstock_cluster_members{", "penstock_stream_duration_seconds_bucket{", "jvm_memory_used_bytes{",
+          "penstock_kv_events_published_total{", "penstock_cluster_members{",
+          "penstock_stream_duration_seconds_bucket{", "jvm_memory_used_bytes{",
           "netty_allocator_memory_used_bytes{");
       assertThat(PrometheusLint.problems(page)).isEmpty();
     } finally {
