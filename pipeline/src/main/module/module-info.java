@@ -29,9 +29,9 @@ module io.penstock {
 
   // Shared among the modules of this project
   exports io.penstock.check to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
-      io.penstock.gateway, io.penstock.lab, io.penstock.examples;
+      io.penstock.cluster, io.penstock.gateway, io.penstock.lab, io.penstock.examples;
   exports io.penstock.operator to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
-      io.penstock.gateway, io.penstock.lab, io.penstock.examples;
+      io.penstock.cluster, io.penstock.gateway, io.penstock.lab, io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.examples, io.penstock.node, io.penstock.storage,
       io.penstock.wire;
   exports io.penstock.pool to io.penstock.node, io.penstock.lab;

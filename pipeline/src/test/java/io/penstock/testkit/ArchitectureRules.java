@@ -79,6 +79,7 @@ public final class ArchitectureRules {
         .arrow("node", "wire", "storage", "device")
         .arrow("lab", "node")
         .arrow("gateway", "node")
+        .arrow("cluster", "node")
         .arrow("examples", "node")
         .arrow("testkit", kernel)
         .only("io.micrometer", "meter", "node", "gateway", "examples")
@@ -86,6 +87,8 @@ public final class ArchitectureRules {
         .only("io.rsocket", "wire", "node", "lab", "examples")
         .only("reactor.netty", "wire", "node", "lab", "gateway", "examples")
         .only("net.openhft", "storage")
+        .only("org.infinispan", "cluster")
+        .only("org.jgroups", "cluster")
         .only("java.lang.foreign.Linker", "system", "device.ascend")
         .only("java.lang.foreign.SymbolLookup", "system", "device.ascend")
         .only("jnr")
@@ -95,7 +98,8 @@ public final class ArchitectureRules {
         .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("carrier", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")
-        .injectSchedulers("stage", "disagg", "flow", "tier", "stack", "pool", "wire", "storage", "device");
+        .injectSchedulers("stage", "disagg", "flow", "tier", "stack", "pool", "wire", "storage", "device",
+            "cluster");
   }
 
   /// Wings of the kernel that have no class in `packages`, which would make the rules speak of nothing.

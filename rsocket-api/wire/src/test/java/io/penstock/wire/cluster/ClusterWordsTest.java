@@ -20,7 +20,8 @@ final class ClusterWordsTest {
   private static final Member B = new Member("b", 8, List.of("unix:/run/b.sock", "10.0.0.2:7733"), "",
       Member.State.DRAINING, new Member.Figures(0, Long.MAX_VALUE, 0));
   private static final Located LOCATED =
-      Located.of(List.of(A, B), List.of(List.of(new Holder(1, 2), new Holder(0, 0)), List.of(), List.of(new Holder(1, 0))));
+      Located.of(List.of(A, B),
+          List.of(List.of(new Holder(1, 2), new Holder(0, 0)), List.of(), List.of(new Holder(1, 0))));
 
   @Test
   void located_tellsTheHoldersOfEachKey() {

@@ -69,7 +69,8 @@ public record ClusterRoutes(ServedSpaces spaces, @Nullable ClusterDirectory dire
 
   private static <T> T served(Call call, @Nullable T service) {
     if (service == null) {
-      throw new WireFormatException(ErrorCode.UNKNOWN_ROUTE, "route", "one of a node without a cluster", call.route());
+      throw new WireFormatException(ErrorCode.UNKNOWN_ROUTE, "route", "one that is served outside a cluster",
+          call.route());
     }
     return service;
   }

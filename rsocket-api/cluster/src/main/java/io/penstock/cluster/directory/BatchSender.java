@@ -1,0 +1,168 @@
+package io.penstock.cluster.directory;
+
+import io.penstock.check.Uncaught;
+import io.penstock.operator.Serial;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+
+/// Sends what is said of blocks, in batches, one after the other: a batch when it is full, or a moment after its first
+/// name. Tells the cluster first under which number. All fields are touched in steps of one [Serial].
+final class BatchSender {
+  /// Former rounds whose left entries are looked for; older ones were purged long ago.
+  private static final int MOST_FORMER = 8;
+  private static final int MOST_DOUBLINGS = 8;
+  private static final long NO_ROUND = 0;
+  private static final Logger LOG = LoggerFactory.getLogger(BatchSender.class);
+
+  private final AnnounceParts parts;
+  private final Serial serial;
+  private final Runnable onRoom;
+  private final LongConsumer onDoubt;
+  private final Disposable.Swap timer = Disposables.swap();
+
+  private Batch filling = new Batch();
+  private long round = NO_ROUND;
+  private long lastWhole = NO_ROUND;
+  private long[] former = {};
+  private boolean isBusy;
+  private boolean isLingering;
+  private boolean hasToTell;
+  private boolean hasToEnd;
+  private boolean isDoubtful;
+  private boolean isEnded;
+  private int failures;
+
+  /// @param onRoom runs when a batch was taken away, and another one fills
+  /// @param onDoubt gets the milliseconds to wait when a batch failed; until the next round nothing more is sent
+  BatchSender(AnnounceParts parts, Serial serial, Runnable onRoom, LongConsumer onDoubt) {
+    this.parts = parts;
+    this.serial = serial;
+    this.onRoom = onRoom;
+    this.onDoubt = onDoubt;
+  }
+
+  /// Drops what was not sent, and goes on under a new number.
+  void beginRound(long number) {
+    if (round != NO_ROUND) {
+      former = Arrays.copyOf(former, former.length + 1);
+      former[former.length - 1] = round;
+      former = Arrays.copyOfRange(former, Math.max(0, former.length - MOST_FORMER), former.length);
+    }
+    round = number;
+    filling = new Batch();
+    hasToEnd = false;
+    hasToTell = true;
+    isDoubtful = false;
+    go();
+  }
+
+  /// Ends the former rounds when all that was put is sent.
+  void endRound() {
+    hasToEnd = true;
+    go();
+  }
+
+  void put(BlockName name, int level) {
+    filling.put(name, level);
+    go();
+  }
+
+  void putPaced(BlockName name, int level) {
+    filling.putPaced(name, level);
+    go();
+  }
+
+  /// Names in the batch that fills.
+  int size() {
+    return filling.size();
+  }
+
+  /// Sends nothing more, and takes back all that was said.
+  void stop() {
+    isEnded = true;
+    timer.dispose();
+    parts.rounds().tell(this).subscribe(nothing -> {}, Uncaught::report);
+  }
+
+  private void go() {
+    if (isBusy || isDoubtful || isEnded) {
+      return;
+    }
+    if (hasToTell) {
+      tell();
+    } else if (filling.size() >= parts.terms().batch()) {
+      send();
+    } else if (filling.size() > 0) {
+      linger();
+    } else if (hasToEnd) {
+      hasToEnd = false;
+      lastWhole = round;
+      failures = 0;
+      tell();
+    }
+  }
+
+  private void tell() {
+    hasToTell = false;
+    long[] valid = lastWhole == NO_ROUND || lastWhole == round ? new long[] {round} : new long[] {lastWhole, round};
+    await(parts.rounds().tell(this, valid), round);
+  }
+
+  private void linger() {
+    if (!isLingering) {
+      isLingering = true;
+      after(parts.terms().linger().toNanos(), () -> {
+        isLingering = false;
+        if (!isBusy && !isDoubtful && !isEnded && !hasToTell && filling.size() > 0) {
+          send();
+        }
+      });
+    }
+  }
+
+  private void send() {
+    Batch batch = filling;
+    filling = new Batch();
+    long number = round;
+    long wait = batch.paced() == 0 ? 0 : parts.pace().take(batch.paced());
+    Mono<Void> sent = Mono.defer(() -> number == round ? batch.send(parts.map(), number, former) : Mono.empty());
+    isBusy = true;
+    if (wait == 0) {
+      await(sent, number);
+    } else {
+      parts.timers().schedule(() -> serial.run(() -> await(sent, number)), wait, TimeUnit.NANOSECONDS);
+    }
+    onRoom.run();
+  }
+
+  private void await(Mono<Void> work, long number) {
+    isBusy = true;
+    work.subscribe(nothing -> {}, error -> serial.run(() -> failed(number, error)), () -> serial.run(this::done));
+  }
+
+  private void done() {
+    isBusy = false;
+    go();
+  }
+
+  private void failed(long number, Throwable error) {
+    isBusy = false;
+    if (number == round && !isEnded) {
+      isDoubtful = true;
+      long millis = parts.terms().retry().toMillis() << Math.min(failures++, MOST_DOUBLINGS);
+      LOG.warn("announcing blocks failed, all will be announced again in {} ms: {}", millis, error.toString());
+      onDoubt.accept(millis);
+    }
+    go();
+  }
+
+  private void after(long nanos, Runnable step) {
+    timer.update(parts.timers().schedule(() -> serial.run(step), nanos, TimeUnit.NANOSECONDS));
+  }
+}

@@ -1,0 +1,147 @@
+package io.penstock.cluster.infinispan;
+
+import io.penstock.cluster.directory.BlockName;
+import io.penstock.cluster.directory.Holders;
+import io.penstock.cluster.directory.MapLoss;
+import io.penstock.cluster.directory.SharedMap;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import java.util.function.LongPredicate;
+import org.infinispan.AdvancedCache;
+import org.infinispan.container.entries.InternalCacheEntry;
+import org.infinispan.functional.EntryView.ReadWriteEntryView;
+import org.infinispan.functional.FunctionalMap.ReadWriteMap;
+import org.infinispan.functional.Param.StatisticsMode;
+import org.infinispan.functional.impl.FunctionalMapImpl;
+import org.infinispan.functional.impl.ReadWriteMapImpl;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The [SharedMap] in a distributed cache of Infinispan, whose keys and values are bytes.
+final class DistributedMap implements SharedMap {
+  private static final int PURGED_AT_ONCE = 512;
+
+  private final AdvancedCache<byte[], byte[]> cache;
+  private final ReadWriteMap<byte[], byte[]> functions;
+  private final Flux<MapLoss> losses;
+  private final Scheduler writer;
+  private final Scheduler sweeper;
+
+  /// @param writer one thread, which waits for each change: Infinispan changes many entries in no other way
+  /// @param sweeper one thread, which walks over all entries kept here
+  DistributedMap(AdvancedCache<byte[], byte[]> cache, Flux<MapLoss> losses, Scheduler writer, Scheduler sweeper) {
+    this.cache = cache;
+    this.functions = ReadWriteMapImpl.create(FunctionalMapImpl.create(cache)).withParams(StatisticsMode.SKIP);
+    this.losses = losses;
+    this.writer = writer;
+    this.sweeper = sweeper;
+  }
+
+  @Override
+  public Mono<Void> announce(long round, int level, long[] former, List<BlockName> names) {
+    return change(names, new Announce(round, level, former));
+  }
+
+  @Override
+  public Mono<Void> forget(long[] rounds, List<BlockName> names) {
+    return change(names, new Forget(rounds));
+  }
+
+  private Mono<Void> change(List<BlockName> names,
+      Function<ReadWriteEntryView<byte[], byte[]>, @Nullable Void> function) {
+    return Mono.<Void>fromRunnable(() -> changeNow(keys(names), function)).subscribeOn(writer);
+  }
+
+  private void changeNow(Set<byte[]> keys, Function<ReadWriteEntryView<byte[], byte[]>, @Nullable Void> function) {
+    try {
+      functions.evalMany(keys, function).forEach(nothing -> {});
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  @Override
+  public Mono<List<byte[]>> locate(List<BlockName> names) {
+    return Mono.fromCompletionStage(() -> cache.getAllAsync(keys(names))).map(found -> inOrder(names, found));
+  }
+
+  /// Keys, each by its own array: callers have no name twice.
+  private static Set<byte[]> keys(List<BlockName> names) {
+    Set<byte[]> keys = HashSet.newHashSet(names.size());
+    for (BlockName name : names) {
+      keys.add(name.bytes());
+    }
+    return keys;
+  }
+
+  private static List<byte[]> inOrder(List<BlockName> names, Map<byte[], byte[]> found) {
+    Map<BlockName, byte[]> byName = HashMap.newHashMap(found.size());
+    found.forEach((key, holders) -> byName.put(BlockName.of(key), holders));
+    List<byte[]> all = new ArrayList<>(names.size());
+    for (BlockName name : names) {
+      all.add(byName.getOrDefault(name, Holders.NONE));
+    }
+    return all;
+  }
+
+  @Override
+  public Mono<long[]> unknown(LongPredicate known) {
+    return Mono.fromCallable(() -> {
+      Set<Long> unknown = new HashSet<>();
+      for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
+        byte[] holders = value(entry);
+        for (int i = 0; i < Holders.count(holders); i++) {
+          if (!known.test(Holders.roundAt(holders, i))) {
+            unknown.add(Holders.roundAt(holders, i));
+          }
+        }
+      }
+      return unknown.stream().mapToLong(Long::longValue).toArray();
+    }).subscribeOn(sweeper);
+  }
+
+  @Override
+  public Mono<Void> purge(long[] rounds) {
+    return Mono.<Void>fromRunnable(() -> purgeNow(rounds)).subscribeOn(sweeper);
+  }
+
+  private void purgeNow(long[] rounds) {
+    Forget forget = new Forget(rounds);
+    Set<byte[]> some = new HashSet<>();
+    for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
+      byte[] holders = value(entry);
+      if (!Arrays.equals(holders, Holders.without(holders, round -> Holders.contains(rounds, round)))) {
+        some.add(key(entry));
+      }
+      if (some.size() == PURGED_AT_ONCE) {
+        changeNow(some, forget);
+        some.clear();
+      }
+    }
+    if (!some.isEmpty()) {
+      changeNow(some, forget);
+    }
+  }
+
+  private static byte[] key(InternalCacheEntry<?, ?> entry) {
+    return Bytes.of(entry.getKey());
+  }
+
+  private static byte[] value(InternalCacheEntry<?, ?> entry) {
+    return Bytes.of(entry.getValue());
+  }
+
+  @Override
+  public Flux<MapLoss> losses() {
+    return losses;
+  }
+}

@@ -1,0 +1,107 @@
+package io.penstock.cluster.infinispan;
+
+import io.penstock.cluster.directory.BlockName;
+import java.util.concurrent.TimeUnit;
+import org.infinispan.AdvancedCache;
+import org.infinispan.commons.dataconversion.MediaType;
+import org.infinispan.configuration.cache.CacheMode;
+import org.infinispan.configuration.cache.ConfigurationBuilder;
+import org.infinispan.configuration.cache.StorageType;
+import org.infinispan.configuration.global.GlobalConfigurationBuilder;
+import org.infinispan.configuration.global.ShutdownHookBehavior;
+import org.infinispan.manager.DefaultCacheManager;
+import org.infinispan.partitionhandling.PartitionHandling;
+import org.jgroups.JChannel;
+
+/// One member's Infinispan: a replicated cache of the members' records, and a distributed one of the blocks. Everything
+/// is in memory; nothing is written to a disk, and nothing registered with JMX.
+public final class EmbeddedCaches implements AutoCloseable {
+  private static final String MEMBERS = "members";
+  private static final String BLOCKS = "blocks";
+  private static final long CALL_MILLIS = 4000;
+  private static final long TRANSFER_MILLIS = 60_000;
+
+  private final DefaultCacheManager manager;
+  private final AdvancedCache<byte[], byte[]> members;
+  private final AdvancedCache<byte[], byte[]> blocks;
+
+  private EmbeddedCaches(DefaultCacheManager manager) {
+    this.manager = manager;
+    this.members = manager.<byte[], byte[]>getCache(MEMBERS).getAdvancedCache();
+    this.blocks = manager.<byte[], byte[]>getCache(BLOCKS).getAdvancedCache();
+  }
+
+  /// Joins the cluster, or forms it. Blocks until the member is in.
+  ///
+  /// @throws RuntimeException of Infinispan, whose causes say what could not be bound
+  static EmbeddedCaches join(JChannel channel, String cluster, String node, StorageType storage) {
+    DefaultCacheManager manager = new DefaultCacheManager(global(channel, cluster, node).build(), false);
+    try {
+      manager.defineConfiguration(MEMBERS, membersConfiguration().build());
+      manager.defineConfiguration(BLOCKS, blocksConfiguration(storage).build());
+      manager.start();
+      return new EmbeddedCaches(manager);
+    } catch (RuntimeException | Error e) {
+      manager.stop();
+      throw e;
+    }
+  }
+
+  private static GlobalConfigurationBuilder global(JChannel channel, String cluster, String node) {
+    GlobalConfigurationBuilder global = new GlobalConfigurationBuilder();
+    new ReadyChannel(channel).giveTo(global);
+    global.transport().clusterName(cluster).nodeName(node)
+        .distributedSyncTimeout(TRANSFER_MILLIS);
+    global.cacheManagerName(node).jmx().disable();
+    global.metrics().gauges(false).histograms(false);
+    global.cacheContainer().statistics(false);
+    global.globalState().disable();
+    global.shutdown().hookBehavior(ShutdownHookBehavior.DONT_REGISTER);
+    global.serialization().addContextInitializer(new ClusterSchema());
+    return global;
+  }
+
+  private static ConfigurationBuilder membersConfiguration() {
+    ConfigurationBuilder cache = plain(CacheMode.REPL_SYNC);
+    cache.memory().storage(StorageType.HEAP);
+    return cache;
+  }
+
+  private static ConfigurationBuilder blocksConfiguration(StorageType storage) {
+    ConfigurationBuilder cache = plain(CacheMode.DIST_SYNC);
+    cache.clustering().hash().numOwners(1).numSegments(BlockName.SEGMENTS)
+        .keyPartitioner(new NamePartitioner());
+    cache.memory().storage(storage);
+    return cache;
+  }
+
+  private static ConfigurationBuilder plain(CacheMode mode) {
+    ConfigurationBuilder cache = new ConfigurationBuilder();
+    cache.clustering().cacheMode(mode).remoteTimeout(CALL_MILLIS, TimeUnit.MILLISECONDS);
+    cache.clustering().stateTransfer().timeout(TRANSFER_MILLIS, TimeUnit.MILLISECONDS);
+    // Both parts of a split go on: what they say is soft state, and said again when the split heals.
+    cache.clustering().partitionHandling().whenSplit(PartitionHandling.ALLOW_READ_WRITES).mergePolicy(null);
+    cache.encoding().mediaType(MediaType.APPLICATION_OCTET_STREAM_TYPE);
+    cache.expiration().disableReaper();
+    cache.statistics().disable();
+    return cache;
+  }
+
+  DefaultCacheManager manager() {
+    return manager;
+  }
+
+  AdvancedCache<byte[], byte[]> members() {
+    return members;
+  }
+
+  AdvancedCache<byte[], byte[]> blocks() {
+    return blocks;
+  }
+
+  /// Leaves the cluster. Blocks until the member is out.
+  @Override
+  public void close() {
+    manager.stop();
+  }
+}

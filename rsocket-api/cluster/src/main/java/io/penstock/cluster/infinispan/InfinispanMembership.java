@@ -1,0 +1,148 @@
+package io.penstock.cluster.infinispan;
+
+import io.penstock.block.BlockKey;
+import io.penstock.cluster.directory.Announcer;
+import io.penstock.cluster.directory.Locate;
+import io.penstock.cluster.directory.MapLoss;
+import io.penstock.cluster.directory.Sweep;
+import io.penstock.node.cluster.ClusterTerms;
+import io.penstock.node.cluster.Membership;
+import io.penstock.tier.BlockTier;
+import io.penstock.wire.cluster.Located;
+import io.penstock.wire.cluster.Member;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.retry.Retry;
+
+/// A node's place in a cluster that Infinispan keeps.
+final class InfinispanMembership implements Membership {
+  private static final Logger LOG = LoggerFactory.getLogger(InfinispanMembership.class);
+  private static final long TICK_MILLIS = 1000;
+  private static final Duration LEAVE_PATIENCE = Duration.ofSeconds(2);
+  /// A node that died a moment ago may still look alive when its next start joins: tries, and the wait between two.
+  private static final int NAME_TRIES = 30;
+  private static final Duration NAME_WAIT = Duration.ofMillis(100);
+
+  private final ClusterTerms terms;
+  private final EmbeddedCaches caches;
+  private final MemberThreads threads;
+  private final ClusterEvents events;
+  private final MemberTable table;
+  private final OwnRecord own;
+  private final Announcer announcer;
+  private final Locate directory;
+  private final Sweep sweep;
+  private final Sinks.Empty<Void> end = Sinks.empty();
+  private final Disposable.Swap ticks = Disposables.swap();
+  private final Mono<Void> closing = Mono.defer(this::leave).cache();
+
+  InfinispanMembership(ClusterTerms terms, EmbeddedCaches caches, MemberThreads threads, ClusterEvents events,
+      MemberTable table, OwnRecord own, Announcer announcer, Locate directory, Sweep sweep) {
+    this.terms = terms;
+    this.caches = caches;
+    this.threads = threads;
+    this.events = events;
+    this.table = table;
+    this.own = own;
+    this.announcer = announcer;
+    this.directory = directory;
+    this.sweep = sweep;
+  }
+
+  /// Enters the table of members.
+  ///
+  /// @return signals [NameTakenException] if another living member has this name
+  Mono<Void> enter() {
+    return Mono.<Void>fromCallable(() -> {
+      if (table.add(own.record()) != null) {
+        throw new NameTakenException(terms.cluster(), terms.node());
+      }
+      return null;
+    }).subscribeOn(threads.writer())
+        .retryWhen(Retry.fixedDelay(NAME_TRIES, NAME_WAIT).filter(NameTakenException.class::isInstance)
+            .scheduler(terms.timers()).onRetryExhaustedThrow((spec, signal) -> signal.failure()))
+        .doOnSuccess(done -> begin());
+  }
+
+  private void begin() {
+    table.read();
+    ticks.update(terms.timers().schedulePeriodically(() -> threads.writer().schedule(this::tick), TICK_MILLIS,
+        TICK_MILLIS, TimeUnit.MILLISECONDS));
+  }
+
+  private void tick() {
+    table.read();
+    table.removeGone();
+    MemberRecord seen = table.record(terms.node());
+    Mono<Void> told;
+    if (seen == null) {
+      told = own.write().doOnSuccess(done -> events.lose(new MapLoss.Healed()));
+    } else if (seen.address().equals(own.record().address())) {
+      told = own.refresh();
+    } else if (seen.address().compareTo(own.record().address()) > 0) {
+      told = own.write();
+    } else {
+      told = Mono.error(new NameTakenException(terms.cluster(), terms.node()));
+    }
+    told.subscribe(nothing -> {}, this::failed);
+  }
+
+  /// Two parts of a cluster that meet may both have a member of this name: one of them leaves.
+  private void failed(Throwable error) {
+    LOG.warn("cluster {}: {}", terms.cluster(), error.toString());
+    if (error instanceof NameTakenException) {
+      end.tryEmitError(error);
+      close().subscribe();
+    }
+  }
+
+  @Override
+  public String cluster() {
+    return terms.cluster();
+  }
+
+  @Override
+  public List<Member> members() {
+    return table.known().members();
+  }
+
+  @Override
+  public Mono<Located> locate(List<BlockKey> keys) {
+    return directory.locate(keys).onErrorMap(error -> new DirectoryBusyException(terms.cluster(), error));
+  }
+
+  @Override
+  public Mono<Void> announce(BlockTier tier) {
+    return announcer.announce(tier).takeUntilOther(end.asMono());
+  }
+
+  @Override
+  public void tell(Member.State state) {
+    own.tell(state).subscribe(nothing -> {}, this::failed);
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return closing;
+  }
+
+  private Mono<Void> leave() {
+    ticks.dispose();
+    sweep.dispose();
+    end.tryEmitEmpty();
+    return own.close().timeout(LEAVE_PATIENCE, terms.timers()).onErrorResume(error -> {
+      LOG.warn("cluster {}: this member leaves without a word: {}", terms.cluster(), error.toString());
+      return Mono.empty();
+    }).then(Mono.<Void>fromRunnable(caches::close).subscribeOn(threads.writer())).doFinally(signal -> {
+      events.close();
+      threads.end();
+    });
+  }
+}

@@ -1,0 +1,123 @@
+package io.penstock.cluster.infinispan;
+
+import io.penstock.cluster.directory.AnnounceParts;
+import io.penstock.cluster.directory.AnnounceTerms;
+import io.penstock.cluster.directory.Announcer;
+import io.penstock.cluster.directory.BlockNames;
+import io.penstock.cluster.directory.Locate;
+import io.penstock.cluster.directory.Pace;
+import io.penstock.cluster.directory.Sweep;
+import io.penstock.node.cluster.ClusterTerms;
+import io.penstock.node.cluster.Membership;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import org.infinispan.configuration.cache.StorageType;
+import org.jgroups.JChannel;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// How a node joins a cluster that Infinispan keeps.
+///
+/// @param names looks up the names of seeds
+/// @param random for keys and numbers that nobody else may have
+/// @param storage of the directory's entries
+/// @param keysPerSecond most names a second of blocks that a node had before, see [Pace]
+public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageType storage, long keysPerSecond) {
+  private static final int SENDER_BYTES = 16;
+  private static final Duration SWEEP_GRACE = Duration.ofSeconds(10);
+
+  /// As nodes join.
+  public static Joining defaults() {
+    return new Joining(InetAddress::getAllByName, new SecureRandom(), StorageType.OFF_HEAP, 200_000);
+  }
+
+  /// Joins a cluster, or forms it. A cancel before the end leaves it.
+  ///
+  /// @return cold; signals an `IOException` that says what could not be bound, or which name is taken
+  public Mono<Membership> join(ClusterTerms terms) {
+    return Mono.create(sink -> {
+      MemberThreads threads = MemberThreads.start();
+      threads.writer().schedule(() -> {
+        InfinispanMembership membership;
+        try {
+          membership = open(terms, threads);
+        } catch (Exception | LinkageError e) {
+          threads.end();
+          sink.error(failure(terms, e));
+          return;
+        }
+        sink.onCancel(() -> membership.close().subscribe());
+        membership.enter().subscribe(nothing -> {},
+            error -> membership.close().doFinally(closed -> sink.error(failure(terms, error))).subscribe(),
+            () -> sink.success(membership));
+      });
+    });
+  }
+
+  private InfinispanMembership open(ClusterTerms terms, MemberThreads threads)
+      throws IOException, GeneralSecurityException {
+    ClusterKeys keys = ClusterKeys.of(terms.cluster(), terms.secret());
+    JChannel channel = channel(terms, keys);
+    EmbeddedCaches caches = EmbeddedCaches.join(channel, terms.cluster(), terms.node(), storage);
+    UUID address = caches.manager().getAddress().getNodeUUID();
+
+    AtomicReference<@Nullable Sweep> sweeps = new AtomicReference<>();
+    MemberTable table = new MemberTable(caches, () -> {
+      Sweep sweep = sweeps.get();
+      if (sweep != null) {
+        sweep.want();
+      }
+    });
+    ClusterEvents events = new ClusterEvents(table::read);
+    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.writer(), threads.sweeper());
+    Sweep sweep = new Sweep(map, table::known, SWEEP_GRACE, terms.timers());
+    sweeps.set(sweep);
+    OwnRecord own = new OwnRecord(terms, address, table, threads.writer());
+    BlockNames blockNames = new BlockNames(keys.forNames(BlockNames.SECRET_BYTES));
+    AnnounceTerms announce = AnnounceTerms.defaults();
+    Announcer announcer = new Announcer(new AnnounceParts(map, blockNames, own,
+        new Pace(keysPerSecond, announce.batch(), terms.timers()), announce, numbers(), terms.timers()));
+    Locate directory = new Locate(map, blockNames, table::known);
+    events.listenTo(caches);
+    return new InfinispanMembership(terms, caches, threads, events, table, own, announcer, directory, sweep);
+  }
+
+  private JChannel channel(ClusterTerms terms, ClusterKeys keys) throws IOException, GeneralSecurityException {
+    Seal seal = null;
+    if (keys.isSecret()) {
+      byte[] sender = new byte[SENDER_BYTES];
+      random.nextBytes(sender);
+      seal = new Seal(keys, sender);
+    }
+    ChannelPlan plan = new ChannelPlan(BoundHost.of(terms.host()), terms.port(),
+        terms.seeds().stream().map(Seed::parse).toList(), names, seal);
+    return plan.channel(terms.node());
+  }
+
+  private LongSupplier numbers() {
+    return () -> {
+      long number = random.nextLong() >>> 1;
+      return number != 0 ? number : 1;
+    };
+  }
+
+  /// An error that says where the node wanted to join, and the first cause, which names what was wrong.
+  private static IOException failure(ClusterTerms terms, Throwable error) {
+    if (error instanceof NameTakenException taken) {
+      return taken;
+    }
+    Throwable cause = error;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    String why = cause.getMessage() != null ? cause.getMessage() : cause.toString();
+    return new IOException("cluster " + terms.cluster() + " must be joined at " + terms.host() + ":" + terms.port()
+        + " (" + why + ")", error);
+  }
+}

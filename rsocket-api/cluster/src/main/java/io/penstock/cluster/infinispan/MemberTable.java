@@ -1,0 +1,158 @@
+package io.penstock.cluster.infinispan;
+
+import io.penstock.cluster.directory.KnownMembers;
+import io.penstock.operator.SerialLoop;
+import io.penstock.wire.cluster.Member;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.infinispan.AdvancedCache;
+import org.infinispan.container.entries.InternalCacheEntry;
+import org.infinispan.manager.DefaultCacheManager;
+import org.infinispan.remoting.transport.Address;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The records of members, one under each name, in a cache that every member keeps. A member is there if the engine sees
+/// it now and it has a record. Safe from any thread.
+final class MemberTable {
+  private static final Logger LOG = LoggerFactory.getLogger(MemberTable.class);
+  /// Looks in a row that miss a member, before its record is removed.
+  private static final int MISSED_LOOKS = 3;
+
+  private final DefaultCacheManager manager;
+  private final AdvancedCache<byte[], byte[]> cache;
+  private final Runnable onEndedRounds;
+  private final SerialLoop reading = new SerialLoop(this::readNow);
+  /// Only for steps of `reading`.
+  private final Map<UUID, Integer> missed = new HashMap<>();
+  private volatile KnownMembers known = KnownMembers.NONE;
+  private volatile Map<String, MemberRecord> records = Map.of();
+
+  /// @param onEndedRounds runs when rounds of announcements do not count any more
+  MemberTable(EmbeddedCaches caches, Runnable onEndedRounds) {
+    this.manager = caches.manager();
+    this.cache = caches.members();
+    this.onEndedRounds = onEndedRounds;
+  }
+
+  /// The members as of the last reading.
+  KnownMembers known() {
+    return known;
+  }
+
+  /// The record of this name as of the last reading; null if no member that is there has it.
+  @Nullable MemberRecord record(String name) {
+    return records.get(name);
+  }
+
+  /// Reads the records anew: from memory, and there are few.
+  void read() {
+    reading.run();
+  }
+
+  private void readNow() {
+    Set<UUID> present = present();
+    Map<String, MemberRecord> byName = new HashMap<>();
+    for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
+      MemberRecord record = readable(Bytes.of(entry.getValue()));
+      if (record != null && present.contains(record.address())) {
+        byName.put(record.member().name(), record);
+      }
+    }
+    List<MemberRecord> sorted = new ArrayList<>(byName.values());
+    sorted.sort(Comparator.comparing(record -> record.member().name()));
+    KnownMembers before = known;
+    records = Map.copyOf(byName);
+    known = new KnownMembers(sorted.stream().map(MemberRecord::member).toList(),
+        sorted.stream().map(MemberRecord::rounds).toList());
+    if (known.lacksRoundsOf(before)) {
+      onEndedRounds.run();
+    }
+  }
+
+  /// Removes the records of members that have been gone for some calls of this. One member of the cluster does it.
+  void removeGone() {
+    if (manager.isCoordinator()) {
+      Set<UUID> present = present();
+      for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
+        byte[] value = Bytes.of(entry.getValue());
+        MemberRecord record = readable(value);
+        if (record != null && isLongGone(record.address(), present)) {
+          removed(cache.removeAsync(Bytes.of(entry.getKey()), value), record);
+        }
+      }
+      missed.keySet().removeAll(present);
+    }
+  }
+
+  private boolean isLongGone(UUID address, Set<UUID> present) {
+    return !present.contains(address) && missed.merge(address, 1, Integer::sum) >= MISSED_LOOKS;
+  }
+
+  private void removed(CompletableFuture<Boolean> removal, MemberRecord record) {
+    missed.remove(record.address());
+    removal.exceptionally(error -> {
+      LOG.debug("record of {} stays for now", record.member().name(), error);
+      return false;
+    });
+  }
+
+  /// Adds the first record of a member.
+  ///
+  /// @return null if it is in, else the record of the living member that has its name
+  @Nullable MemberRecord add(MemberRecord record) {
+    byte[] key = key(record.member());
+    byte[] before = cache.putIfAbsent(key, record.bytes());
+    while (before != null) {
+      MemberRecord other = readable(before);
+      if (other != null && present().contains(other.address()) && !other.address().equals(record.address())) {
+        return other;
+      }
+      if (cache.replace(key, before, record.bytes())) {
+        return null;
+      }
+      before = cache.putIfAbsent(key, record.bytes());
+    }
+    return null;
+  }
+
+  CompletableFuture<?> put(MemberRecord record) {
+    return cache.putAsync(key(record.member()), record.bytes());
+  }
+
+  CompletableFuture<?> remove(MemberRecord record) {
+    return cache.removeAsync(key(record.member()));
+  }
+
+  private Set<UUID> present() {
+    Set<UUID> present = new HashSet<>();
+    List<Address> view = manager.getMembers();
+    if (view != null) {
+      view.forEach(address -> present.add(address.getNodeUUID()));
+    }
+    return present;
+  }
+
+  private static byte[] key(Member member) {
+    return member.name().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static @Nullable MemberRecord readable(byte[] bytes) {
+    try {
+      return MemberRecord.read(bytes);
+    } catch (UncheckedIOException | IllegalArgumentException e) {
+      LOG.warn("the record of a member cannot be read: {}", e.toString());
+      return null;
+    }
+  }
+}
