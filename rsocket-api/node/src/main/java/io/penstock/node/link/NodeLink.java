@@ -7,7 +7,6 @@ import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
 import io.penstock.wire.client.ServerStat;
-import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.rank.RemoteRequests;
 import java.util.List;
 import java.util.function.Function;
@@ -31,9 +30,9 @@ public interface NodeLink extends AutoCloseable {
     return Mono.error(new IllegalStateException("link must name no space to ask for instances (named one)"));
   }
 
-  /// The members of the node's cluster.
-  default Mono<ClusterView> members() {
-    return Mono.error(new IllegalStateException("link must name no space to ask for members (named one)"));
+  /// The node as a member of a cluster.
+  default ClusterLink cluster() {
+    throw new IllegalStateException("link must name no space to ask about a cluster (named one)");
   }
 
   /// The spaces without a salt that know a session.

@@ -11,7 +11,6 @@ import io.penstock.wire.NodeSessions;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.ServerStat;
-import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
@@ -67,15 +66,9 @@ final class StatLink implements NodeLink {
   }
 
   @Override
-  public Mono<ClusterView> members() {
-    return KvClient
-        .membersOf(TcpTransport.client(address.place(), tcp, loops, address.listener()),
-            WireLink.options(address).build())
-        .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
-        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
-            "cluster must be a name in the settings of the node at " + address
-                + ", as serve --cluster NAME sets it (was none)",
-            unknown));
+  public ClusterLink cluster() {
+    return new WireClusterLink(address, TcpTransport.client(address.place(), tcp, loops, address.listener()),
+        WireLink.options(address).build());
   }
 
   @Override

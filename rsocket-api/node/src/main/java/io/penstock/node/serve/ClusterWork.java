@@ -82,10 +82,17 @@ final class ClusterWork {
 
   /// The spaces that the node has now.
   private synchronized List<OwnBlocks> spaces(Predicate<Member> self) {
-    return tiers.get().stream().map(tier -> spaces.computeIfAbsent(tier, own -> new OwnBlocks(own, ClusterTier
-        .within(directory, self, own, connecting(own.info().space()), terms.place(), terms.timers(),
-            RandomGenerator.getDefault()))))
-        .toList();
+    List<OwnBlocks> all = new ArrayList<>();
+    for (BlockTier tier : tiers.get()) {
+      OwnBlocks own = spaces.get(tier);
+      if (own == null) {
+        own = new OwnBlocks(tier, ClusterTier.within(directory, self, tier, connecting(tier.info().space()),
+            terms.place(), terms.timers(), RandomGenerator.getDefault()));
+        spaces.put(tier, own);
+      }
+      all.add(own);
+    }
+    return all;
   }
 
   /// Connects to another member, for blocks of `space`. Blocks that come from there land in an arena of two windows.
@@ -110,8 +117,12 @@ final class ClusterWork {
       tasks.close();
       List<Mono<Void>> ends = new ArrayList<>();
       synchronized (this) {
-        spaces.values().forEach(space -> ends.add(space.cluster().close()));
-        arenas.forEach(arena -> ends.add(Mono.fromRunnable(arena::close)));
+        for (OwnBlocks space : spaces.values()) {
+          ends.add(space.cluster().close());
+        }
+        for (SlabArena arena : arenas) {
+          ends.add(Mono.fromRunnable(arena::close));
+        }
         spaces.clear();
         arenas.clear();
       }

@@ -116,10 +116,9 @@ final class NodeInClusterTest {
     start(Map.of(ClusterSettings.CLUSTER, "asked", ClusterSettings.NODE_NAME, "n2"));
     String address = "127.0.0.1:" + node.port();
 
-    CommandLineRun shown = CommandLineRun.of("cluster", "stat", address);
+    CommandLineRun shown = cluster(0, "stat", address);
     CommandLineRun json = CommandLineRun.of("cluster", "stat", address, "--json");
 
-    assertThat(shown.exitCode()).as(shown.err()).isZero();
     assertThat(shown.out()).startsWith("cluster asked: 2 members; 0 B of 2.00 MiB, 0 B in flight\n")
         .containsPattern("\nup +0 B +1.00 MiB +0 B  n1, at " + address + ", generation\n? *\\d+\n")
         .containsPattern("\nup +0 B +1.00 MiB +0 B  n2, at ");
@@ -162,6 +161,82 @@ final class NodeInClusterTest {
 
     assertThat(member.told).containsExactly("DRAINING, listens", "no more of dram", "left, listens");
     assertThat(FakeClusters.of("drained")).isEmpty();
+  }
+
+  private static String told(Node node) {
+    return "127.0.0.1:" + node.port();
+  }
+
+  private static CommandLineRun cluster(int code, String... arguments) {
+    CommandLineRun run = CommandLineRun.of(
+        Stream.concat(Stream.of("cluster"), Stream.of(arguments)).toArray(String[]::new));
+    assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(code);
+    assertThat(run.out().lines().filter(line -> !line.startsWith("[{")))
+        .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    return run;
+  }
+
+  private static void awaitBlocks(String name, int one, int other) {
+    Eventually.holds("members have their blocks", () -> FakeClusters.of(name).stream()
+        .map(each -> each.visible().size()).toList().equals(List.of(one, other)),
+        () -> FakeClusters.of(name).stream()
+            .map(each -> each.visible().size()).toList().toString());
+  }
+
+  @Test
+  void drainedMember_givesItsBlocks_untilItResumes() throws Exception {
+    Node one = start(Map.of(ClusterSettings.CLUSTER, "given", ClusterSettings.NODE_NAME, "a"));
+    Node other = start(Map.of(ClusterSettings.CLUSTER, "given", ClusterSettings.NODE_NAME, "b"));
+    at(one, "put", "--count", "20");
+    awaitBlocks("given", 20, 0);
+
+    assertThat(cluster(0, "drain", "a", told(other)).out())
+        .containsPattern("drain +done +20 +80.0 KiB +0  a/1\n");
+    at(other, "get", "--trace-id", "0-19", "--discard");
+    awaitBlocks("given", 0, 20);
+    assertThat(cluster(0, "stat", told(one)).out()).contains("2 members, 1 draining;");
+    assertThat(cluster(1, "doctor", told(one)).out()).contains("a is draining and takes no new blocks");
+    assertThat(cluster(0, "resume", "a", told(other), "--json").out()).contains("\"kind\":\"resume\",")
+        .contains("\"state\":\"done\"");
+    assertThat(cluster(0, "stat", told(one)).out()).contains("2 members; ");
+    assertThat(cluster(0, "tasks", told(other)).out()).containsPattern("drain .* a/1\n")
+        .containsPattern("resume .* a/2");
+    assertThat(cluster(1, "cancel", "a/1", told(other)).out()).isEqualTo("a/1 does not run\n");
+  }
+
+  @Test
+  void copiesMovesAndRemovals_areOfThePattern_andAtTheMembersMeant() throws Exception {
+    Node one = start(Map.of(ClusterSettings.CLUSTER, "picked", ClusterSettings.NODE_NAME, "a"));
+    start(Map.of(ClusterSettings.CLUSTER, "picked", ClusterSettings.NODE_NAME, "b"));
+    at(one, "put", "--count", "12");
+    awaitBlocks("picked", 12, 0);
+
+    cluster(0, "copy", told(one), "--to", "b");
+    awaitBlocks("picked", 12, 12);
+    cluster(0, "remove", told(one), "--pattern", ".", "--from", "a");
+    awaitBlocks("picked", 0, 12);
+    cluster(0, "move", told(one), "--to", "a", "--rate", "1MiB");
+    awaitBlocks("picked", 12, 0);
+    cluster(0, "remove", told(one), "--pattern", "no hex");
+    awaitBlocks("picked", 12, 0);
+    cluster(0, "rebalance", told(one));
+
+    assertThat(CommandLineRun.of("cluster", "remove", told(one)).exitCode()).as("a removal must say of what")
+        .isEqualTo(2);
+    assertThat(cluster(69, "move", told(one), "--to", "c").err())
+        .isEqualTo("cluster move: node must be a member, one of a, b (was c)\n");
+  }
+
+  @Test
+  void taskThatIsLeftRunning_canBeSeenAndCancelled() throws Exception {
+    Node one = start(Map.of(ClusterSettings.CLUSTER, "slow", ClusterSettings.NODE_NAME, "a"));
+    Node other = start(Map.of(ClusterSettings.CLUSTER, "slow", ClusterSettings.NODE_NAME, "b"));
+    at(one, "put", "--count", "200");
+
+    assertThat(cluster(0, "drain", "a", told(other), "--no-wait", "--rate", "4KiB").out()).contains("running");
+    assertThat(cluster(0, "tasks", told(other), "--json").out()).contains("\"id\":\"a/1\"", "\"state\":\"running\"");
+    assertThat(cluster(0, "cancel", "a/1", told(other)).out()).isEqualTo("cancelled a/1\n");
+    assertThat(FakeClusters.of("slow").getFirst().told).last().asString().startsWith("UP");
   }
 
   @Test

@@ -62,6 +62,10 @@ final class PrintConfigTest {
         cluster.node                   auto        default
         cluster.place                  none        default
         cluster.secret.file            off         default
+        cluster.tls                    auto        default
+        cluster.user                   none        default
+        cluster.password.file          off         default
+        cluster.task.rate              256 MiB     default
         listen.socket                  off         default
         listen.ws.port                 off         default
         listen.ws.origins              none        default

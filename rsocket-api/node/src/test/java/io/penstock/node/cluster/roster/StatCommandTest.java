@@ -3,11 +3,14 @@ package io.penstock.node.cluster.roster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.link.ClusterLink;
 import io.penstock.node.link.NodeLink;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.ServerStat;
+import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.TaskOrder;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -18,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import reactor.core.publisher.Mono;
 
-final class ClusterStatCommandTest {
+final class StatCommandTest {
   private static final Member UP = new Member("kv-0.kv.default.svc:7733", 1L << 52, List.of("10.0.0.1:7733",
       "ws://10.0.0.1:7734/penstock"), "zone1/rack7/host3", Member.State.UP,
       new Member.Figures(3L << 30, 4L << 30, 5 << 20));
@@ -26,10 +29,30 @@ final class ClusterStatCommandTest {
       new Member.Figures(1 << 30, Long.MAX_VALUE, 0));
 
   /// A link to a node that knows `view` alone.
-  private record Known(ClusterView view) implements NodeLink {
+  private record Known(ClusterView view) implements NodeLink, ClusterLink {
+    @Override
+    public ClusterLink cluster() {
+      return this;
+    }
+
     @Override
     public Mono<ClusterView> members() {
       return Mono.just(view);
+    }
+
+    @Override
+    public Mono<List<ClusterTask>> tasks() {
+      throw new AssertionError("no task is asked for");
+    }
+
+    @Override
+    public Mono<ClusterTask> start(TaskOrder order) {
+      throw new AssertionError("no task is asked for");
+    }
+
+    @Override
+    public Mono<Boolean> cancel(String id) {
+      throw new AssertionError("no task is asked for");
     }
 
     @Override
@@ -50,7 +73,7 @@ final class ClusterStatCommandTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
         System.err, false, Map.of());
-    ClusterStatCommand command = new ClusterStatCommand(console,
+    StatCommand command = new StatCommand(console,
         (address, config, patience) -> new Known(new ClusterView("kv", members)));
     assertThat(new CommandLine(command).execute(arguments)).isZero();
     return out.toString(StandardCharsets.UTF_8);
