@@ -79,8 +79,8 @@ record Doctor(ClusterView view, List<Answer> answers) {
       findings.add(new Finding(member.name(), "is " + percent(fullness) + " full, and members are "
           + percent(average) + " full on average", "'penstock cluster rebalance' levels them"));
     }
-    if (member.place().isEmpty() && view.members().size() > 1) {
-      findings.add(new Finding(member.name(), "tells no place",
+    if (member.place().isEmpty() && view.members().stream().anyMatch(other -> !other.place().isEmpty())) {
+      findings.add(new Finding(member.name(), "tells no place, as others do",
           "state its cluster.place, so that blocks come from near and copies go far"));
     }
   }

@@ -65,6 +65,7 @@ final class DoctorTest {
 
     assertThat(findings(view, says(A, A, empty, full), says(empty, A, empty, full), says(full, A, empty, full)))
         .containsExactly("empty is draining and takes no new blocks",
-            "empty is 0 % full, and members are 49 % full on average", "empty tells no place", "full is 96 % full");
+            "empty is 0 % full, and members are 49 % full on average", "empty tells no place, as others do",
+            "full is 96 % full");
   }
 }
