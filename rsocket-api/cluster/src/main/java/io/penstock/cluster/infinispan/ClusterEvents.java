@@ -27,10 +27,13 @@ final class ClusterEvents {
   private final Sinks.Many<MapLoss> losses = Sinks.many().multicast().directBestEffort();
   private final Serial serial = new Serial();
   private final Runnable onMembers;
+  private final Runnable onSegments;
 
   /// @param onMembers runs when a member or its record may have changed; must be quick
-  ClusterEvents(Runnable onMembers) {
+  /// @param onSegments runs when segments moved, perhaps to this member; must be quick
+  ClusterEvents(Runnable onMembers, Runnable onSegments) {
     this.onMembers = onMembers;
+    this.onSegments = onSegments;
   }
 
   void listenTo(EmbeddedCaches caches) {
@@ -104,6 +107,7 @@ final class ClusterEvents {
     @TopologyChanged
     public void changed(TopologyChangedEvent<byte[], byte[]> event) {
       if (!event.isPre()) {
+        events.onSegments.run();
         BitSet lost = lost(event.getWriteConsistentHashAtStart(), event.getWriteConsistentHashAtEnd());
         if (!lost.isEmpty()) {
           events.lose(new MapLoss.Segments(lost));

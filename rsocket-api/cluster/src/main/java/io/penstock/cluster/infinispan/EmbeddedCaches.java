@@ -11,7 +11,9 @@ import org.infinispan.configuration.global.GlobalConfigurationBuilder;
 import org.infinispan.configuration.global.ShutdownHookBehavior;
 import org.infinispan.manager.DefaultCacheManager;
 import org.infinispan.partitionhandling.PartitionHandling;
+import org.jgroups.Event;
 import org.jgroups.JChannel;
+import org.jgroups.stack.IpAddress;
 
 /// One member's Infinispan: a replicated cache of the members' records, and a distributed one of the blocks. Everything
 /// is in memory; nothing is written to a disk, and nothing registered with JMX.
@@ -25,8 +27,11 @@ public final class EmbeddedCaches implements AutoCloseable {
   private final AdvancedCache<byte[], byte[]> members;
   private final AdvancedCache<byte[], byte[]> blocks;
 
-  private EmbeddedCaches(DefaultCacheManager manager) {
+  private final String address;
+
+  private EmbeddedCaches(DefaultCacheManager manager, JChannel channel) {
     this.manager = manager;
+    this.address = address(channel);
     this.members = manager.<byte[], byte[]>getCache(MEMBERS).getAdvancedCache();
     this.blocks = manager.<byte[], byte[]>getCache(BLOCKS).getAdvancedCache();
   }
@@ -40,7 +45,7 @@ public final class EmbeddedCaches implements AutoCloseable {
       manager.defineConfiguration(MEMBERS, membersConfiguration().build());
       manager.defineConfiguration(BLOCKS, blocksConfiguration(storage).build());
       manager.start();
-      return new EmbeddedCaches(manager);
+      return new EmbeddedCaches(manager, channel);
     } catch (RuntimeException | Error e) {
       manager.stop();
       throw e;
@@ -85,6 +90,19 @@ public final class EmbeddedCaches implements AutoCloseable {
     cache.expiration().disableReaper();
     cache.statistics().disable();
     return cache;
+  }
+
+  private static String address(JChannel channel) {
+    Object physical = channel.down(new Event(Event.GET_PHYSICAL_ADDRESS, channel.getAddress()));
+    if (physical instanceof IpAddress ip) {
+      return new Seed(ip.getIpAddress().getHostAddress(), ip.getPort()).toString();
+    }
+    throw new IllegalStateException("a member must have an address of IP (was " + physical + ")");
+  }
+
+  /// Where other members reach this one, `HOST:PORT`.
+  String address() {
+    return address;
   }
 
   DefaultCacheManager manager() {
