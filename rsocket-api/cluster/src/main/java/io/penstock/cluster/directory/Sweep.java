@@ -34,7 +34,7 @@ public final class Sweep implements Disposable {
     this.timers = timers;
   }
 
-  /// Asks for a sweep: rounds may have ended.
+  /// Asks for a sweep: rounds may have ended, or entries come from another member.
   public void want() {
     isWanted.set(true);
     loop.run();

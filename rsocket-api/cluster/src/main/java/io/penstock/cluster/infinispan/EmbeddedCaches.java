@@ -9,9 +9,12 @@ import org.infinispan.configuration.cache.ConfigurationBuilder;
 import org.infinispan.configuration.cache.StorageType;
 import org.infinispan.configuration.global.GlobalConfigurationBuilder;
 import org.infinispan.configuration.global.ShutdownHookBehavior;
+import org.infinispan.conflict.MergePolicy;
 import org.infinispan.manager.DefaultCacheManager;
 import org.infinispan.partitionhandling.PartitionHandling;
+import org.jgroups.Event;
 import org.jgroups.JChannel;
+import org.jgroups.stack.IpAddress;
 
 /// One member's Infinispan: a replicated cache of the members' records, and a distributed one of the blocks. Everything
 /// is in memory; nothing is written to a disk, and nothing registered with JMX.
@@ -19,14 +22,18 @@ public final class EmbeddedCaches implements AutoCloseable {
   private static final String MEMBERS = "members";
   private static final String BLOCKS = "blocks";
   private static final long CALL_MILLIS = 4000;
+  private static final long LOCK_MILLIS = 2000;
   private static final long TRANSFER_MILLIS = 60_000;
 
   private final DefaultCacheManager manager;
   private final AdvancedCache<byte[], byte[]> members;
   private final AdvancedCache<byte[], byte[]> blocks;
 
-  private EmbeddedCaches(DefaultCacheManager manager) {
+  private final String address;
+
+  private EmbeddedCaches(DefaultCacheManager manager, JChannel channel) {
     this.manager = manager;
+    this.address = address(channel);
     this.members = manager.<byte[], byte[]>getCache(MEMBERS).getAdvancedCache();
     this.blocks = manager.<byte[], byte[]>getCache(BLOCKS).getAdvancedCache();
   }
@@ -40,7 +47,7 @@ public final class EmbeddedCaches implements AutoCloseable {
       manager.defineConfiguration(MEMBERS, membersConfiguration().build());
       manager.defineConfiguration(BLOCKS, blocksConfiguration(storage).build());
       manager.start();
-      return new EmbeddedCaches(manager);
+      return new EmbeddedCaches(manager, channel);
     } catch (RuntimeException | Error e) {
       manager.stop();
       throw e;
@@ -64,6 +71,7 @@ public final class EmbeddedCaches implements AutoCloseable {
   private static ConfigurationBuilder membersConfiguration() {
     ConfigurationBuilder cache = plain(CacheMode.REPL_SYNC);
     cache.memory().storage(StorageType.HEAP);
+    cache.clustering().partitionHandling().mergePolicy(MergePolicy.PREFERRED_NON_NULL);
     return cache;
   }
 
@@ -82,9 +90,23 @@ public final class EmbeddedCaches implements AutoCloseable {
     // Both parts of a split go on: what they say is soft state, and said again when the split heals.
     cache.clustering().partitionHandling().whenSplit(PartitionHandling.ALLOW_READ_WRITES).mergePolicy(null);
     cache.encoding().mediaType(MediaType.APPLICATION_OCTET_STREAM_TYPE);
+    cache.locking().lockAcquisitionTimeout(LOCK_MILLIS, TimeUnit.MILLISECONDS);
     cache.expiration().disableReaper();
     cache.statistics().disable();
     return cache;
+  }
+
+  private static String address(JChannel channel) {
+    Object physical = channel.down(new Event(Event.GET_PHYSICAL_ADDRESS, channel.getAddress()));
+    if (physical instanceof IpAddress ip) {
+      return new Seed(ip.getIpAddress().getHostAddress(), ip.getPort()).toString();
+    }
+    throw new IllegalStateException("a member must have an address of IP (was " + physical + ")");
+  }
+
+  /// Where other members reach this one, `HOST:PORT`.
+  String address() {
+    return address;
   }
 
   DefaultCacheManager manager() {

@@ -11,6 +11,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -21,7 +22,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
-/// A node's place in a cluster that Infinispan keeps.
+/// A node's place in a cluster that Infinispan keeps. Once it leaves, it knows no member and no block.
 final class InfinispanMembership implements Membership {
   private static final Logger LOG = LoggerFactory.getLogger(InfinispanMembership.class);
   private static final long TICK_MILLIS = 1000;
@@ -41,6 +42,7 @@ final class InfinispanMembership implements Membership {
   private final Sweep sweep;
   private final Sinks.Empty<Void> end = Sinks.empty();
   private final Disposable.Swap ticks = Disposables.swap();
+  private volatile boolean isLeaving;
   private final Mono<Void> closing = Mono.defer(this::leave).cache();
 
   InfinispanMembership(ClusterTerms terms, EmbeddedCaches caches, MemberThreads threads, ClusterEvents events,
@@ -73,6 +75,7 @@ final class InfinispanMembership implements Membership {
 
   private void begin() {
     table.read();
+    sweep.want();
     ticks.update(terms.timers().schedulePeriodically(() -> threads.writer().schedule(this::tick), TICK_MILLIS,
         TICK_MILLIS, TimeUnit.MILLISECONDS));
   }
@@ -109,13 +112,25 @@ final class InfinispanMembership implements Membership {
   }
 
   @Override
+  public String address() {
+    return caches.address();
+  }
+
+  @Override
   public List<Member> members() {
-    return table.known().members();
+    return isLeaving ? List.of() : table.known().members();
   }
 
   @Override
   public Mono<Located> locate(List<BlockKey> keys) {
-    return directory.locate(keys).onErrorMap(error -> new DirectoryBusyException(terms.cluster(), error));
+    return Mono.defer(() -> isLeaving ? Mono.just(nowhere(keys)) : directory.locate(keys))
+        .onErrorResume(error -> isLeaving
+            ? Mono.just(nowhere(keys))
+            : Mono.error(new DirectoryBusyException(terms.cluster(), error)));
+  }
+
+  private static Located nowhere(List<BlockKey> keys) {
+    return Located.of(List.of(), Collections.nCopies(keys.size(), List.of()));
   }
 
   @Override
@@ -134,6 +149,7 @@ final class InfinispanMembership implements Membership {
   }
 
   private Mono<Void> leave() {
+    isLeaving = true;
     ticks.dispose();
     sweep.dispose();
     end.tryEmitEmpty();

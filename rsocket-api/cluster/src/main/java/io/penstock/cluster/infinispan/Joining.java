@@ -11,15 +11,15 @@ import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Membership;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.infinispan.configuration.cache.StorageType;
 import org.jgroups.JChannel;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// How a node joins a cluster that Infinispan keeps.
@@ -63,27 +63,22 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
   private InfinispanMembership open(ClusterTerms terms, MemberThreads threads)
       throws IOException, GeneralSecurityException {
     ClusterKeys keys = ClusterKeys.of(terms.cluster(), terms.secret());
+    BlockNames blockNames = new BlockNames(keys.forNames(BlockNames.SECRET_BYTES));
     JChannel channel = channel(terms, keys);
     EmbeddedCaches caches = EmbeddedCaches.join(channel, terms.cluster(), terms.node(), storage);
     UUID address = caches.manager().getAddress().getNodeUUID();
 
-    AtomicReference<@Nullable Sweep> sweeps = new AtomicReference<>();
-    MemberTable table = new MemberTable(caches, () -> {
-      Sweep sweep = sweeps.get();
-      if (sweep != null) {
-        sweep.want();
-      }
-    });
-    ClusterEvents events = new ClusterEvents(table::read);
-    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.writer(), threads.sweeper());
+    MemberSteps steps = new MemberSteps();
+    MemberTable table = new MemberTable(caches, steps);
+    ClusterEvents events = new ClusterEvents(table::read, () -> steps.reunited(true), steps::roundsEnded);
+    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.waiting(), threads.sweeper());
     Sweep sweep = new Sweep(map, table::known, SWEEP_GRACE, terms.timers());
-    sweeps.set(sweep);
     OwnRecord own = new OwnRecord(terms, address, table, threads.writer());
-    BlockNames blockNames = new BlockNames(keys.forNames(BlockNames.SECRET_BYTES));
     AnnounceTerms announce = AnnounceTerms.defaults();
     Announcer announcer = new Announcer(new AnnounceParts(map, blockNames, own,
         new Pace(keysPerSecond, announce.batch(), terms.timers()), announce, numbers(), terms.timers()));
     Locate directory = new Locate(map, blockNames, table::known);
+    steps.begin(own, events, sweep);
     events.listenTo(caches);
     return new InfinispanMembership(terms, caches, threads, events, table, own, announcer, directory, sweep);
   }
@@ -95,9 +90,25 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
       random.nextBytes(sender);
       seal = new Seal(keys, sender);
     }
-    ChannelPlan plan = new ChannelPlan(BoundHost.of(terms.host()), terms.port(),
-        terms.seeds().stream().map(Seed::parse).toList(), names, seal);
-    return plan.channel(terms.node());
+    List<Seed> seeds = terms.seeds().stream().map(Seed::parse).toList();
+    requireAnyAddress(seeds);
+    return new ChannelPlan(BoundHost.of(terms.host()), terms.port(), seeds, names, seal).channel(terms.node());
+  }
+
+  /// Refuses seeds of which none has an address: a name that is spelt wrong would make a cluster of its own.
+  private void requireAnyAddress(List<Seed> seeds) throws UnknownHostException {
+    UnknownHostException unknown = null;
+    for (Seed seed : seeds) {
+      try {
+        names.addresses(seed.host());
+        return;
+      } catch (UnknownHostException e) {
+        unknown = e;
+      }
+    }
+    if (unknown != null) {
+      throw unknown;
+    }
   }
 
   private LongSupplier numbers() {

@@ -7,6 +7,9 @@ import reactor.core.publisher.Mono;
 
 /// A node's place in a cluster.
 public interface Membership extends ClusterDirectory {
+  /// Where other members reach this one, `HOST:PORT` with the port that was bound: a seed for those to come.
+  String address();
+
   /// Tells the cluster which blocks `tier` has, from now on: its present blocks first, at a bounded rate, then each
   /// change. After a split of the cluster it tells all again. Does not wait for any of it.
   ///
