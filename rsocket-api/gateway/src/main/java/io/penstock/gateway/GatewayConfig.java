@@ -103,7 +103,8 @@ final class GatewayConfig {
           GatewaySettings.variable(setting), setting.flag()));
     } catch (IllegalArgumentException e) {
       String why = e.getCause() == null ? "" : String.valueOf(e.getCause().getMessage());
-      problems.add(e.getMessage() + (why.contains(" must ") ? ": " + why : "")); // the part that breaks a rule of its own
+      boolean isOfAPart = why.contains(" must "); // which breaks a rule of its own
+      problems.add(e.getMessage() + (isOfAPart ? ": " + why : ""));
     }
   }
 

@@ -55,7 +55,7 @@ final class GatewayTest {
   private static final String USAGE = ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
 
   private final HttpClient http = HttpClient.newHttpClient();
-  private final AccessLines access = new AccessLines();
+  private final LogLines access = new LogLines(LogLines.ACCESS);
   private final List<String> lines = access.lines();
   private final TokenEngine one = new TokenEngine();
   private final TokenEngine two = new TokenEngine();

@@ -111,8 +111,8 @@ public final class LegFailure extends RuntimeException {
     return body;
   }
 
-  /// The failure for clients: it names the leg, and neither where the engine is nor what the system said. The message of
-  /// this exception has both, for operators.
+  /// The failure for clients: it names the leg, and neither where the engine is nor what the system said. The message
+  /// of this exception has both, for operators.
   public String told() {
     return told;
   }

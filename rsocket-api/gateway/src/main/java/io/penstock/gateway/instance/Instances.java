@@ -96,8 +96,8 @@ public final class Instances {
     listeners.forEach(Listener::changed);
   }
 
-  /// Removes an instance. Completes when the requests that run there have ended; those of others do not matter. One that
-  /// is leaving already is waited for.
+  /// Removes an instance. Completes when the requests that run there have ended; those of others do not matter. One
+  /// that is leaving already is waited for.
   public Mono<Void> remove(String name) {
     return Mono.defer(() -> {
       Instance instance;

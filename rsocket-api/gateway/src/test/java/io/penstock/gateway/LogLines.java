@@ -12,14 +12,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Sinks;
 
-/// Lines of the access log, of all gateways of this process, while this is open.
-final class AccessLines extends AppenderBase<ILoggingEvent> implements AutoCloseable {
-  private final Logger logger = (Logger) LoggerFactory.getLogger("io.penstock.gateway.access");
-  private final @Nullable Level before = logger.getLevel();
+/// Lines of a logger, of all gateways of this process, while this is open.
+final class LogLines extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+  /// The lines of requests.
+  static final String ACCESS = "io.penstock.gateway.access";
+
+  private final Logger logger;
+  private final @Nullable Level before;
   private final List<String> lines = new CopyOnWriteArrayList<>();
   private final Sinks.Many<String> said = Sinks.many().replay().latest();
 
-  AccessLines() {
+  LogLines(String logger) {
+    this((Logger) LoggerFactory.getLogger(logger));
+  }
+
+  private LogLines(Logger logger) {
+    this.logger = logger;
+    this.before = logger.getLevel();
     setContext(logger.getLoggerContext());
     start();
     logger.setLevel(Level.INFO);
