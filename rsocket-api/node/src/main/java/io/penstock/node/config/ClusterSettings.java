@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import java.util.function.Function;
 
 /// Settings of a node that is a member of a cluster.
@@ -85,7 +86,7 @@ public final class ClusterSettings {
   /// Adds settings that no member of a cluster can have.
   static void require(NodeConfig config, List<String> problems) {
     if (config.get(CLUSTER).isEmpty()) {
-      ALL.stream().filter(setting -> isChanged(config, setting)).findFirst()
+      Stream.concat(ALL.stream(), Stream.of(KvEventSettings.OF)).filter(setting -> isChanged(config, setting)).findFirst()
           .ifPresent(ignored -> problems.add("cluster must be a name for %s (%s)".formatted(config.said(ignored),
               config.was(CLUSTER))));
       return;

@@ -50,8 +50,17 @@ public final class KvEventSettings {
           + " block takes 4 bytes a token and " + KvTokens.BLOCK_BYTES
           + " more. Readers of the port then see prompts.");
 
+  /// Whose events a node publishes.
+  public enum Whose {
+    NODE, CLUSTER
+  }
+
+  public static final Setting<Whose> OF = new Setting<>("kv.events.of", SettingType.oneOf(Whose.class), "node",
+      "Whose KV events are published: those of this node, or those of all members of its cluster as of one node, so"
+          + " that a router needs one source. What only a dead member had is told as removed.");
+
   static final List<Setting<?>> ALL =
-      List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED, TOKENS);
+      List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED, TOKENS, OF);
 
   private KvEventSettings() {}
 

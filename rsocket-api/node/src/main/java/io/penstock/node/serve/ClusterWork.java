@@ -71,9 +71,8 @@ final class ClusterWork {
     this.tiers = tiers;
     this.loops = loops;
     this.budget = new ByteBudget("members", Math.max(LEAST_BUDGET, 2L * config.get(NodeSettings.SLICE_BYTES)), WAITERS);
-    Predicate<Member> self = member -> member.name().equals(terms.node());
-    this.tasks = new NodeTasks(new NodeTasks.Terms(terms.node(), self, config.get(ClusterSettings.TASK_RATE)),
-        () -> spaces(self), tell, terms.timers(), steps);
+    this.tasks = new NodeTasks(new NodeTasks.Terms(terms.node(), this::isSelf, config.get(ClusterSettings.TASK_RATE)),
+        () -> spaces(this::isSelf), tell, terms.timers(), steps);
   }
 
   ClusterTasks tasks() {
@@ -84,15 +83,28 @@ final class ClusterWork {
   private synchronized List<OwnBlocks> spaces(Predicate<Member> self) {
     List<OwnBlocks> all = new ArrayList<>();
     for (BlockTier tier : tiers.get()) {
-      OwnBlocks own = spaces.get(tier);
-      if (own == null) {
-        own = new OwnBlocks(tier, ClusterTier.within(directory, self, tier, connecting(tier.info().space()),
-            terms.place(), terms.timers(), RandomGenerator.getDefault()));
-        spaces.put(tier, own);
-      }
-      all.add(own);
+      all.add(space(tier, self));
     }
     return all;
+  }
+
+  @GuardedBy("this") private OwnBlocks space(BlockTier tier, Predicate<Member> self) {
+    OwnBlocks own = spaces.get(tier);
+    if (own == null) {
+      own = new OwnBlocks(tier, ClusterTier.within(directory, self, tier, connecting(tier.info().space()),
+          terms.place(), terms.timers(), RandomGenerator.getDefault()));
+      spaces.put(tier, own);
+    }
+    return own;
+  }
+
+  /// All members as one tier, for the space of `own`.
+  synchronized BlockTier wide(BlockTier own) {
+    return space(own, this::isSelf).cluster();
+  }
+
+  private boolean isSelf(Member member) {
+    return member.name().equals(terms.node());
   }
 
   /// Connects to another member, for blocks of `space`. Blocks that come from there land in an arena of two windows.

@@ -36,6 +36,7 @@ import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.operator.LiveTimers;
 import io.penstock.stack.shape.StackOptions.Sampling;
 import io.penstock.system.LiveClock;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.MeteredWire;
@@ -238,7 +239,7 @@ public final class Node {
       if (!info.space().tenantSalt().isEmpty() && !config.get(KvEventSettings.SALTED)) {
         continue;
       }
-      KvEventsPublisher opened = KvEventsPublisher.start(all.get(i),
+      KvEventsPublisher opened = KvEventsPublisher.start(told(all.get(i)),
           KvEventSettings.options(config, i, all.size(), info.name(), info.space()), InstantSource.system(),
           System::nanoTime);
       kvEvents.add(new KvStream(info.name(), opened));
@@ -248,6 +249,11 @@ public final class Node {
       KvEventsMeters.show(registry, info.name(), opened);
     }
     return kvEvents;
+  }
+
+  /// The tier whose events are published for the space of `own`.
+  private BlockTier told(BlockTier own) {
+    return config.get(KvEventSettings.OF) == KvEventSettings.Whose.CLUSTER ? cluster.wide(own) : own;
   }
 
   private void serving(KvServer bound) {

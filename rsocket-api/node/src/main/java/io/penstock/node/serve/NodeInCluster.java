@@ -126,6 +126,17 @@ final class NodeInCluster {
     return directory == null || tasks == null ? services : services.withCluster(directory, tasks.tasks());
   }
 
+  /// All members as one tier, for the space of `own`.
+  ///
+  /// @throws IllegalStateException if the node is in no cluster
+  BlockTier wide(BlockTier own) {
+    ClusterWork tasks = work;
+    if (tasks == null) {
+      throw new IllegalStateException("node must be in a cluster (was in none)");
+    }
+    return tasks.wide(own);
+  }
+
   private final class Known implements ClusterDirectory {
     private final String cluster;
 

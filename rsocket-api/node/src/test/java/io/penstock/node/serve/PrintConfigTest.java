@@ -182,6 +182,7 @@ final class PrintConfigTest {
         kv.events.high.water           100000      default
         kv.events.salted               false       default
         kv.events.tokens               0           default
+        kv.events.of                   node        default
         log.level                      warn        default
         log.slow.transfer              1s          default
         ascend.lib                     auto        default
