@@ -10,6 +10,7 @@ import io.penstock.check.Checks;
 import io.penstock.check.Uncaught;
 import io.penstock.node.cluster.task.OwnBlocks;
 import io.penstock.node.cluster.task.Sending;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierClosedException;
 import io.penstock.wire.cluster.Located;
@@ -196,7 +197,7 @@ public final class HotCopies {
         .flatMap(node -> plain.to(node, copy.getValue())).doOnNext(sent -> made(copy.getKey(), sent)).then());
     Flux<Mono<Void>> removals = Flux.fromIterable(plan.removals.entrySet())
         .map(removal -> remove(space, removal.getKey(), removal.getValue()));
-    return copies.concatWith(removals).flatMap(step -> step.timeout(PATIENCE, Mono.empty(), timers)
+    return InTurn.of(copies, removals).flatMap(step -> step.timeout(PATIENCE, Mono.empty(), timers)
         .onErrorResume(HotCopies::isPassedOver, gone -> Mono.empty()), SIDE_BY_SIDE, 1).then();
   }
 

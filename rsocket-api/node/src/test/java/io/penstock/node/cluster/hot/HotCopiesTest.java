@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
 /// Copies of hot blocks, in virtual time. One holder is to give a block ten times a second.
-@Timeout(60)
+@Timeout(120)
 final class HotCopiesTest {
   private static final double TIMES = 10;
 
