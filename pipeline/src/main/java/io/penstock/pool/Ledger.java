@@ -7,6 +7,7 @@ import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
 import io.penstock.block.session.SessionId;
 import io.penstock.block.session.SessionPage;
+import io.penstock.block.session.SessionUse;
 import io.penstock.check.Checks;
 import io.penstock.pool.evict.EvictionOrder;
 import io.penstock.pool.evict.EvictionOrders;
@@ -147,6 +148,13 @@ public final class Ledger<V> {
     }
     int last = known.rows(session, from, Math.max(1, most - keys.size()), row -> keys.add(rows.key(row)));
     return new SessionPage(keys, last == NONE ? null : rows.key(last));
+  }
+
+  /// The session that still keeps `key`; null if none does, or the policy knows none.
+  public @Nullable SessionUse session(BlockKey key) {
+    SessionOrder known = sessions();
+    int row = rows.find(key);
+    return known == null || row == NONE ? null : known.keeping(row);
   }
 
   /// Asks `gate` about each key that is demoted; without it every level takes every key.

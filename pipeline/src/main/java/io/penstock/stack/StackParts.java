@@ -31,6 +31,7 @@ import io.penstock.stack.read.WindowReads;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackShape;
 import io.penstock.stack.write.StackWrites;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.TierInputs;
 import java.util.ArrayList;
@@ -163,6 +164,17 @@ final class StackParts implements Decisions.Rules {
       length++;
     }
     return length;
+  }
+
+  /// Terms with which the visible blocks of `keys` would be kept alike elsewhere. Under the lock.
+  List<PutTerms> terms(List<BlockKey> keys) {
+    BitSet visible = index.lookups().visible(keys);
+    List<PutTerms> terms = new ArrayList<>(keys.size());
+    for (int i = 0; i < keys.size(); i++) {
+      BlockKey key = keys.get(i);
+      terms.add(visible.get(i) ? holds.terms(index.resident(key)).withSession(index.session(key)) : PutTerms.plain());
+    }
+    return terms;
   }
 
   // The end

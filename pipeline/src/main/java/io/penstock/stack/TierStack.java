@@ -222,6 +222,15 @@ public final class TierStack implements BlockTier {
   }
 
   @Override
+  public Mono<List<PutTerms>> terms(List<BlockKey> keys) {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> parts.decisions.look(() -> {
+      parts.decisions.requireOpen();
+      return parts.terms(asked);
+    }));
+  }
+
+  @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
     return Mono.fromCallable(() -> inSteps(asked, some -> parts.decisions.answer(after -> {

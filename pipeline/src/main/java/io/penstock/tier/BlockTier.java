@@ -16,6 +16,7 @@ import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -155,6 +156,16 @@ public interface BlockTier {
   default Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
     return new TierPut(this, BlockKey.distinct(keys, info().space().id()), terms, shape.requireWholeBlocks(), source)
         .receipts();
+  }
+
+  /// Terms with which the visible blocks of `keys` would have to be put elsewhere to be kept alike there: the pin of a
+  /// block, a soft one with the life that is left, its group, and the session that still keeps it. One decision, which
+  /// does not count as a use.
+  ///
+  /// @return terms for each key, in order; [PutTerms#plain()] for a block that nothing keeps, or that is not visible. A
+  ///     tier that does not tell, such as a remote one, answers plain terms for all
+  default Mono<List<PutTerms>> terms(List<BlockKey> keys) {
+    return contains(keys).map(present -> Collections.nCopies(present.size(), PutTerms.plain()));
   }
 
   /// Removes the visible blocks of `keys` that no read lease holds, and answers which keys these were. Leases of

@@ -14,6 +14,7 @@ import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -114,6 +115,7 @@ public abstract class TierContract implements TierSteps {
     assertThat(value(tier.match(absent()))).isZero();
     assertThat(value(tier.match(List.of()))).isZero();
     assertThat(value(tier.contains(asked))).isEqualTo(presence(5, 0, 1, 3));
+    assertThat(value(tier.terms(asked))).containsOnly(PutTerms.plain()).hasSize(5);
   }
 
   @Test
@@ -124,6 +126,7 @@ public abstract class TierContract implements TierSteps {
     for (List<BlockKey> bad : List.of(List.of(there(1), there(2), there(1)), List.of(Blocks.key(another, 1)))) {
       assertThatThrownBy(() -> tier.match(bad)).isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> tier.contains(bad)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> tier.terms(bad)).isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> tier.lease(bad, OnMiss.SKIP, scope)).isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> tier.get(bad, scope)).isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> tier.reserve(bad, scope)).isInstanceOf(IllegalArgumentException.class);
@@ -209,7 +212,7 @@ public abstract class TierContract implements TierSteps {
 
       await("the end of events", events::isOver);
       assertThat(events.failure()).isNull();
-      for (Mono<?> call : List.of(tier.match(present()), tier.contains(present()),
+      for (Mono<?> call : List.of(tier.match(present()), tier.contains(present()), tier.terms(present()),
           tier.lease(present(), OnMiss.SKIP, scope), tier.get(present(), scope).next(),
           tier.reserve(present(), scope), tier.remove(present()), tier.events(0).next(), tier.stat())) {
         assertThatThrownBy(() -> call.block(PATIENCE)).isInstanceOf(TierClosedException.class);

@@ -210,6 +210,18 @@ public final class SessionOrder implements EvictionOrder {
     return session != null && rows.owner(row) == session.number;
   }
 
+  /// What a request would say of the session of `row` to have the row kept as it is; null if the row is of no session
+  /// that is kept. A session that pauses states the time that it has for it.
+  public @Nullable SessionUse keeping(int row) {
+    int owner = rows.owner(row);
+    Session session = owner == KeyTable.NONE ? null : session(owner);
+    if (session == null || !session.isKept || expiry.priority(owner) <= nanos.getAsLong()) {
+      return null;
+    }
+    Duration keep = session.keep == null && session.state == SessionState.PAUSED ? bounds.pausedKeep() : session.keep;
+    return new SessionUse(session.id, session.priority, keep);
+  }
+
   private void lend(Session session, BlockKey key) {
     Set<BlockKey> lent = session.lent == null ? new LinkedHashSet<>() : session.lent;
     session.lent = lent;

@@ -22,6 +22,10 @@ public final class HoldGroup {
     this.groups = groups;
   }
 
+  String name() {
+    return name;
+  }
+
   Set<Resident> members() {
     return members;
   }

@@ -413,6 +413,27 @@ public final class StackHolds {
     }
   }
 
+  /// Terms of a put that would pin and group another block as `block`. Changes nothing: a soft pin whose life is over
+  /// counts as none.
+  ///
+  /// @param block null for one of which the ledger keeps only a number
+  public PutTerms terms(@Nullable Resident block) {
+    ResidentHold held = block == null ? null : ResidentHold.of(block);
+    if (held == null) {
+      return PutTerms.plain();
+    }
+    HoldGroup group = held.group();
+    PutTerms terms = PutTerms.plain().withGroup(group == null ? "" : group.name());
+    return switch (held.pin()) {
+      case NONE -> terms;
+      case HARD -> terms.withPin(Pin.hard());
+      case SOFT -> {
+        long left = held.pinEnd() - ends.now();
+        yield left <= 0 ? terms : terms.withPin(Pin.soft(Duration.ofNanos(left)));
+      }
+    };
+  }
+
   /// `fresh` takes the place of `old`: its leases, its pin and its group go with it.
   public void replace(Resident old, Resident fresh) {
     ResidentHold held = ResidentHold.move(old, fresh);

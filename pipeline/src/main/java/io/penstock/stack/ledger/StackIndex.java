@@ -102,6 +102,11 @@ public final class StackIndex {
     return new SessionPage(lookups.visible(page.keys()).stream().mapToObj(page.keys()::get).toList(), page.next());
   }
 
+  /// The session that still keeps the block of `key`; null if none does.
+  public @Nullable SessionUse session(BlockKey key) {
+    return ledger.session(key);
+  }
+
   // Looking up
 
   /// The entry of `key`, without counting as a use. Makes a [Resident] of a number.
@@ -140,9 +145,15 @@ public final class StackIndex {
     return ledger.peek(key) instanceof Resident block ? block.places() : 0;
   }
 
+  /// The block of `key`; null if there is none, or only its number.
+  public @Nullable Resident resident(BlockKey key) {
+    return ledger.peek(key) instanceof Resident block ? block : null;
+  }
+
   /// The block of `key`, if its bytes are in host memory.
   public @Nullable Resident inMemory(BlockKey key) {
-    return ledger.peek(key) instanceof Resident block && block.isInMemory() ? block : null;
+    Resident block = resident(key);
+    return block != null && block.isInMemory() ? block : null;
   }
 
   /// Visible blocks that `wanted` accepts, without the blocks that are only numbers.

@@ -104,6 +104,11 @@ public abstract class ForwardingTier implements BlockTier {
   }
 
   @Override
+  public Mono<List<PutTerms>> terms(List<BlockKey> keys) {
+    return tier.terms(keys);
+  }
+
+  @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return tier.remove(keys);
   }

@@ -1,38 +1,35 @@
 package io.penstock.node.cluster.task;
 
 import io.penstock.TransientKvException;
-import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
-import io.penstock.block.SliceShape;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.LeasedBlock;
-import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
-import io.penstock.tier.PutSource;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.Pin;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Gives blocks of this node to other members, a few at a time. A block that another member has already is not sent. A
-/// block is removed here only when a member has said that it has it.
+/// block is removed here only when a member has said that it has it. What is sent keeps its pin, its group and its
+/// session there; of what is there already, the pin alone.
 ///
 /// @param blocks of this node
 /// @param self whether a member is this node
 /// @param wanted whether a member may get blocks
 /// @param removes whether the blocks leave this node
 record Giving(OwnBlocks blocks, Predicate<Member> self, Predicate<Member> wanted, boolean removes) {
-  /// Blocks that are read at one time.
-  private static final int WINDOW = 16;
-
   /// What became of some blocks.
   ///
   /// @param blocks blocks that another member has now
@@ -66,8 +63,38 @@ record Giving(OwnBlocks blocks, Predicate<Member> self, Predicate<Member> wanted
     }
     return told.isEmpty() || !wanted.test(member)
         ? Mono.just(List.of())
-        : blocks.cluster().at(member).flatMap(node -> node.contains(told)).map(present -> of(told, present))
+        : blocks.cluster().at(member)
+            .flatMap(node -> node.contains(told).flatMap(present -> keptAlike(of(told, present), node)))
             .onErrorResume(Giving::isOfMember, gone -> Mono.just(List.of()));
+  }
+
+  /// Pins blocks that another member has as they are pinned here, if they leave this node.
+  ///
+  /// @return keys of `there` whose blocks are kept alike now
+  private Mono<List<BlockKey>> keptAlike(List<BlockKey> there, BlockTier node) {
+    if (!removes || there.isEmpty()) {
+      return Mono.just(there);
+    }
+    return blocks.own().terms(there).flatMap(terms -> {
+      Map<Pin, List<BlockKey>> pinned = new LinkedHashMap<>();
+      List<BlockKey> alike = new ArrayList<>();
+      for (int i = 0; i < there.size(); i++) {
+        Pin pin = terms.get(i).pin();
+        (pin == null ? alike : pinned.computeIfAbsent(pin, each -> new ArrayList<>())).add(there.get(i));
+      }
+      return Flux.fromIterable(pinned.entrySet())
+          .concatMap(pin -> pinned(pin.getValue(), pin.getKey(), node), 1).collectList().map(lists -> {
+            lists.forEach(alike::addAll);
+            return alike;
+          });
+    });
+  }
+
+  private Mono<List<BlockKey>> pinned(List<BlockKey> keys, Pin pin, BlockTier node) {
+    return Mono.using(() -> node.holds(this), holds -> holds.pin(keys, pin), TierHolds::close)
+        .map(outcomes -> IntStream.range(0, keys.size()).filter(i -> outcomes.get(i).isDone()).mapToObj(keys::get)
+            .toList())
+        .onErrorResume(Giving::isOfMember, gone -> Mono.just(List.of()));
   }
 
   static boolean isOfMember(Throwable failure) {
@@ -90,28 +117,13 @@ record Giving(OwnBlocks blocks, Predicate<Member> self, Predicate<Member> wanted
           continue;
         }
         Mono<List<BlockKey>> others = sending;
-        sending = blocks.cluster().at(target).flatMap(node -> sent(keys, node))
+        sending = blocks.cluster().at(target)
+            .flatMap(node -> new Sending(blocks.own(), true).to(node, keys)).map(Sending.Sent::there)
             .onErrorResume(Giving::isOfMember,
                 gone -> others.onErrorResume(NoTakerException.class, none -> Mono.error(gone)));
       }
       return sending;
     });
-  }
-
-  private Mono<List<BlockKey>> sent(List<BlockKey> keys, BlockTier to) {
-    return Flux.using(BlockScope::new, scope -> blocks.own().lease(keys, OnMiss.SKIP, scope)
-        .flatMapMany(lease -> lease.windows(WINDOW, scope)).concatMap(window -> put(window, to), 0), BlockScope::close)
-        .concatMapIterable(window -> window).collectList().flatMap(read -> read.isEmpty()
-            ? Mono.just(List.<BlockKey>of())
-            : to.contains(read).map(present -> of(read, present)));
-  }
-
-  /// @return keys of the window, whether they were sent or there already
-  private static Mono<List<BlockKey>> put(List<LeasedBlock> window, BlockTier to) {
-    List<Block> leased = window.stream().map(LeasedBlock::block).toList();
-    List<BlockKey> keys = leased.stream().map(Block::key).toList();
-    return to.put(keys, SliceShape.defaults(), PutSource.of(leased, SliceShape.Order.LAYER_FIRST)).then()
-        .doFinally(end -> leased.forEach(Block::close)).thenReturn(keys);
   }
 
   private Mono<Presence> left(List<BlockKey> keys) {

@@ -36,6 +36,7 @@ public final class NodeTasks implements ClusterTasks {
   private static final int KEPT = 32;
   /// Passes over the blocks of a node that drains; blocks may come while it runs.
   private static final int MOST_PASSES = 16;
+  private static final Duration BETWEEN_PASSES = Duration.ofSeconds(1);
   /// Difference of fullness from the average that is left alone.
   private static final double LEVEL = 0.01;
 
@@ -168,12 +169,14 @@ public final class NodeTasks implements ClusterTasks {
     return space.keys().filter(which.test());
   }
 
-  /// Passes over the blocks until a pass gives nothing away, or nothing is left.
+  /// Passes over the blocks until a pass gives nothing away, or nothing is left. Blocks that are left after a pass have
+  /// a while to lose their readers, and the leases of the groups that the pass itself read.
   private Mono<Void> drain(RunningTask task, OwnBlocks space) {
-    return Flux.range(0, MOST_PASSES)
-        .concatMap(pass -> space.own().stat().doOnNext(stat -> task.left(stat.blocks()))
-            .then(give(task, space, space.keys(), giving(space, "", true))), 0)
-        .takeUntil(given -> given == 0).then();
+    return Flux.range(0, MOST_PASSES).concatMap(pass -> space.own().stat().flatMap(stat -> {
+      task.left(stat.blocks());
+      Mono<Long> giving = give(task, space, space.keys(), giving(space, "", true));
+      return stat.blocks() == 0 || pass == 0 ? giving : Mono.delay(BETWEEN_PASSES, timers).then(giving);
+    }), 0).takeUntil(given -> given == 0).then();
   }
 
   private Mono<Void> rebalance(RunningTask task, OwnBlocks space) {

@@ -1,17 +1,23 @@
 package io.penstock.node.cluster.task;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.session.SessionId;
+import io.penstock.block.session.SessionUse;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterTask.State;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.cluster.TaskOrder.Kind;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +25,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 final class NodeTasksTest {
+  private static final SessionUse TALK = new SessionUse(SessionId.of("talk"), 6, Duration.ofMinutes(30));
+
   private final NodesOnLoopback nodes = new NodesOnLoopback();
 
   @AfterEach
@@ -110,6 +118,54 @@ final class NodeTasksTest {
 
     assertThat(ended(a, a.tasks.start(new TaskOrder(Kind.REMOVE, "rest", "", 0), third)).blocks()).isEqualTo(3);
     assertThat(a.blocks()).isEqualTo(13);
+  }
+
+  @Test
+  void blocksThatMoveOrAreCopied_keepTheirPinsAndSessions() {
+    NodesOnLoopback.Node a = nodes.add("a", 64);
+    NodesOnLoopback.Node b = nodes.add("b", 64);
+    PutTerms ofSession = PutTerms.plain().withSession(TALK);
+    a.put(keys(0, 4), PutTerms.plain().withPin(Pin.hard()));
+    a.put(keys(4, 8), ofSession);
+    a.put(keys(8, 10), ofSession.withPin(Pin.soft(Duration.ofMinutes(20))));
+    a.put(keys(10, 12));
+
+    b.put(keys(20, 22), ofSession.withGroup("pair"));
+
+    ended(b, b.tasks.start(new TaskOrder(Kind.COPY, "pair", "a", 0), new KeyFilter("pair", keys(20, 22)::contains)));
+    assertThat(a.terms(keys(20, 22))).containsOnly(ofSession.withGroup("pair"));
+    a.server.tier().remove(keys(20, 22)).block(NodesOnLoopback.PATIENCE);
+    ended(a, a.tasks.start(new TaskOrder(Kind.COPY, "some", "b", 0), new KeyFilter("some", keys(6, 9)::contains)));
+    assertThat(b.terms(keys(6, 8))).containsOnly(ofSession);
+    ClusterTask drained = run(a, TaskOrder.of(Kind.DRAIN));
+
+    assertThat(drained.state()).as(drained.problem()).isEqualTo(State.DONE);
+    assertThat(b.terms(keys(0, 4))).containsOnly(PutTerms.plain().withPin(Pin.hard()));
+    assertThat(b.terms(keys(4, 8))).containsOnly(ofSession);
+    assertThat(b.terms(keys(8, 10))).allSatisfy(terms -> {
+      assertThat(requireNonNull(terms.pin()).kind()).isEqualTo(Pin.Kind.SOFT);
+      assertThat(terms.pin().life()).isBetween(Duration.ofMinutes(19), Duration.ofMinutes(20));
+      assertThat(terms.session()).isEqualTo(TALK);
+    });
+    assertThat(b.terms(keys(10, 12))).containsOnly(PutTerms.plain());
+  }
+
+  @Test
+  void drain_pinsTheCopyThatAnotherMemberHasAlready_orGivesUpNothing() {
+    NodesOnLoopback.Node a = nodes.add("a", 64);
+    NodesOnLoopback.Node b = nodes.add("b", 8);
+    a.put(keys(0, 12), PutTerms.plain().withPin(Pin.hard()));
+    b.put(keys(0, 6));
+
+    ClusterTask task = run(a, TaskOrder.of(Kind.DRAIN));
+    assertThat(task.state()).as("b pins no more than half of its blocks").isEqualTo(State.FAILED);
+    assertThat(task.problem()).contains("pinned blocks must be <= 4");
+    nodes.add("c", 64);
+    assertThat(run(a, TaskOrder.of(Kind.DRAIN)).state()).isEqualTo(State.DONE);
+    assertThat(a.blocks()).isZero();
+    for (BlockKey key : keys(0, 12)) {
+      assertThat(nodes.all()).as("a pin of " + key).anyMatch(node -> node.terms(List.of(key)).getFirst().pins());
+    }
   }
 
   @Test

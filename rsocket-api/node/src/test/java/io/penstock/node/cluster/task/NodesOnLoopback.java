@@ -6,6 +6,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.operator.LiveTimers;
@@ -13,6 +14,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.PenstockNode;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
@@ -58,6 +60,7 @@ final class NodesOnLoopback implements AutoCloseable {
       this.name = name;
       this.generation = generation;
       this.server = requireNonNull(PenstockNode.start(PenstockNode.Options.of(space, blocks)
+          .withPolicy(EvictionPolicy.SESSIONS)
           .withServer(KvServerOptions.builder().generation(generation).build())).block(PATIENCE));
       this.cluster = ClusterTier.within(new Known(), member -> member.name().equals(name), server.tier(),
           NodesOnLoopback.this::connect, "", timers, new SplittableRandom(generation));
@@ -76,11 +79,19 @@ final class NodesOnLoopback implements AutoCloseable {
     }
 
     void put(List<BlockKey> keys) {
+      put(keys, PutTerms.plain());
+    }
+
+    void put(List<BlockKey> keys, PutTerms terms) {
       try (BlockScope scope = new BlockScope()) {
         List<Block> made = keys.stream().map(key -> scope.adopt(Blocks.block(arena, key))).toList();
-        server.tier().put(keys, SliceShape.defaults(), PutSource.of(made, SliceShape.Order.LAYER_FIRST))
+        server.tier().put(keys, terms, SliceShape.defaults(), PutSource.of(made, SliceShape.Order.LAYER_FIRST))
             .blockLast(PATIENCE);
       }
+    }
+
+    List<PutTerms> terms(List<BlockKey> keys) {
+      return requireNonNull(server.tier().terms(keys).block(PATIENCE));
     }
 
     List<BlockKey> has(List<BlockKey> keys) {
@@ -122,6 +133,10 @@ final class NodesOnLoopback implements AutoCloseable {
     Node node = new Node(name, 1 + nodes.size(), blocks);
     nodes.add(node);
     return node;
+  }
+
+  List<Node> all() {
+    return nodes;
   }
 
   private Mono<KvClient> connect(Endpoint place) {
