@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /// Settings of a node that is a member of a cluster.
 public final class ClusterSettings {
@@ -55,8 +55,12 @@ public final class ClusterSettings {
   public static final Setting<Long> TASK_RATE = new Setting<>("cluster.task.rate", SettingType.longSize(64 << 10),
       "256 MiB", "Most bytes a second that a task of this node sends to other members, unless it says another rate.");
 
+  public static final Setting<Long> HOT_RATE = new Setting<>("cluster.hot.rate", SettingType.longSize(64 << 10),
+      "64 MiB", "Bytes a second that this node is to give of one block: of a block that more is read of, other members"
+          + " get copies, which go again when it is cold.");
+
   static final List<Setting<?>> ALL =
-      List.of(CLUSTER, SEEDS, HOST, PORT, NODE_NAME, PLACE, SECRET, TLS, USER, PASSWORD, TASK_RATE);
+      List.of(CLUSTER, SEEDS, HOST, PORT, NODE_NAME, PLACE, SECRET, TLS, USER, PASSWORD, TASK_RATE, HOT_RATE);
 
   private ClusterSettings() {}
 
@@ -86,7 +90,8 @@ public final class ClusterSettings {
   /// Adds settings that no member of a cluster can have.
   static void require(NodeConfig config, List<String> problems) {
     if (config.get(CLUSTER).isEmpty()) {
-      Stream.concat(ALL.stream(), Stream.of(KvEventSettings.OF)).filter(setting -> isChanged(config, setting)).findFirst()
+      Stream.concat(ALL.stream(), Stream.of(KvEventSettings.OF)).filter(setting -> isChanged(config, setting))
+          .findFirst()
           .ifPresent(ignored -> problems.add("cluster must be a name for %s (%s)".formatted(config.said(ignored),
               config.was(CLUSTER))));
       return;

@@ -4,6 +4,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.node.cluster.ClusterTerms;
+import io.penstock.node.cluster.hot.CountedSpaces;
+import io.penstock.node.cluster.hot.Demand;
+import io.penstock.node.cluster.hot.HotCopies;
 import io.penstock.node.cluster.task.NodeTasks;
 import io.penstock.node.cluster.task.OwnBlocks;
 import io.penstock.node.config.ClusterSettings;
@@ -19,6 +22,7 @@ import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterTasks;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.tier.ClusterTier;
+import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
@@ -27,11 +31,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -55,6 +62,9 @@ final class ClusterWork {
   private final ByteBudget budget;
   private final Scheduler steps = Schedulers.newSingle("penstock-tasks", true);
   private final NodeTasks tasks;
+  private final Demand demand;
+  private final HotCopies hot;
+  private final Disposable.Swap looks = Disposables.swap();
   @GuardedBy("this") private final Map<BlockTier, OwnBlocks> spaces = new LinkedHashMap<>();
   @GuardedBy("this") private final List<SlabArena> arenas = new ArrayList<>();
 
@@ -73,6 +83,24 @@ final class ClusterWork {
     this.budget = new ByteBudget("members", Math.max(LEAST_BUDGET, 2L * config.get(NodeSettings.SLICE_BYTES)), WAITERS);
     this.tasks = new NodeTasks(new NodeTasks.Terms(terms.node(), this::isSelf, config.get(ClusterSettings.TASK_RATE)),
         () -> spaces(this::isSelf), tell, terms.timers(), steps);
+    this.demand = new Demand(HotCopies.HALF_LIFE, () -> terms.timers().now(TimeUnit.NANOSECONDS));
+    this.hot = new HotCopies(this::isSelf, config.get(ClusterSettings.HOT_RATE), demand, () -> spaces(this::isSelf),
+        terms.timers(), steps);
+  }
+
+  /// `spaces`, whose reads count as demand.
+  NodeSpaces counted(NodeSpaces served) {
+    return new CountedSpaces(served, demand);
+  }
+
+  /// Copies of hot blocks that this node keeps at other members.
+  int hotCopies() {
+    return hot.copies();
+  }
+
+  /// Begins to look for hot blocks: when the node has joined.
+  void begin() {
+    looks.update(hot.run().subscribe());
   }
 
   ClusterTasks tasks() {
@@ -120,12 +148,16 @@ final class ClusterWork {
 
   /// Ends all tasks. Lazy.
   Mono<Void> ended() {
-    return Mono.fromRunnable(tasks::close);
+    return Mono.fromRunnable(() -> {
+      looks.dispose();
+      tasks.close();
+    });
   }
 
   /// Ends all tasks and connections. Lazy.
   Mono<Void> close() {
     return Mono.defer(() -> {
+      looks.dispose();
       tasks.close();
       List<Mono<Void>> ends = new ArrayList<>();
       synchronized (this) {

@@ -200,7 +200,8 @@ public final class Node {
   private Mono<Void> listen() {
     cluster.place(sockets.told(), generation, tiers::tiers, budget, timers, sockets.loops());
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions, passwords)
+        .bind(sockets.transport(), cluster.counted(tiers), null, disagg(), serverOptions(), budget, timers, decisions,
+            passwords)
         .doOnNext(this::serving).then();
     security.watch(decisions);
     LiveClock.process().reads(signsOfLife);

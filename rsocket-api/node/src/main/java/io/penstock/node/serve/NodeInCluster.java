@@ -25,6 +25,7 @@ import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.server.route.DisaggServices;
+import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.net.BindException;
@@ -126,6 +127,12 @@ final class NodeInCluster {
     return directory == null || tasks == null ? services : services.withCluster(directory, tasks.tasks());
   }
 
+  /// `spaces` as the node serves them: in a cluster, reads count as demand for copies.
+  NodeSpaces counted(NodeSpaces spaces) {
+    ClusterWork tasks = work;
+    return tasks == null ? spaces : tasks.counted(spaces);
+  }
+
   /// All members as one tier, for the space of `own`.
   ///
   /// @throws IllegalStateException if the node is in no cluster
@@ -179,7 +186,14 @@ final class NodeInCluster {
             .tag("state", state.name().toLowerCase(Locale.ROOT))
             .description("Members of the cluster, as far as this node knows").register(registry);
       }
+      Gauge.builder("penstock.cluster.hot.copies", this, NodeInCluster::hotCopies)
+          .description("Copies of hot blocks that this node keeps at other members").register(registry);
     }
+  }
+
+  private int hotCopies() {
+    ClusterWork tasks = work;
+    return tasks == null ? 0 : tasks.hotCopies();
   }
 
   private static long count(ClusterDirectory directory, Member.State state) {
@@ -253,6 +267,10 @@ final class NodeInCluster {
       membership = member;
       open.forEach(tier -> announce(tier, member));
       open.clear();
+    }
+    ClusterWork tasks = work;
+    if (tasks != null) {
+      tasks.begin();
     }
   }
 

@@ -66,6 +66,7 @@ final class PrintConfigTest {
         cluster.user                   none        default
         cluster.password.file          off         default
         cluster.task.rate              256 MiB     default
+        cluster.hot.rate               64 MiB      default
         listen.socket                  off         default
         listen.ws.port                 off         default
         listen.ws.origins              none        default
