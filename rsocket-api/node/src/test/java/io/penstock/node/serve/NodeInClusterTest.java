@@ -10,8 +10,10 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.cluster.Clusters;
 import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.ClusterSettings;
+import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.kvevents.KvIndex;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.testkit.Eventually;
@@ -108,6 +110,60 @@ final class NodeInClusterTest {
     assertThat(AdminRequest.get(one.adminPort().orElseThrow(), "/").body()).contains("/cluster");
     assertThat(Ready.of(one, config(Map.of(ClusterSettings.CLUSTER, "pair"))).sentence())
         .contains("\nmember one of cluster pair at 127.0.0.1:7801\n");
+  }
+
+  @Test
+  void clientCommands_useAllMembersAsOneNode() throws Exception {
+    Node one = start(Map.of(ClusterSettings.CLUSTER, "whole", ClusterSettings.NODE_NAME, "one"));
+    Node other = start(Map.of(ClusterSettings.CLUSTER, "whole", ClusterSettings.NODE_NAME, "other"));
+    List<String> keys = new ArrayList<>();
+    for (int seed = 0; seed < 8; seed++) { // each put goes to one of them
+      keys.addAll(at(one, "put", "--cluster", "--count", "3", "--seed", "" + 100 * seed).out().lines().toList());
+    }
+    keys.removeIf(line -> !line.contains(":") || line.contains(" "));
+    Path list = Files.write(folder.resolve("keys"), keys);
+
+    assertThat(keys).hasSizeGreaterThanOrEqualTo(24);
+    List<FakeClusters.One> members = FakeClusters.of("whole");
+    Eventually.holds("the cluster knows the blocks",
+        () -> members.stream().mapToInt(member -> member.visible().size()).sum() == 24);
+    assertThat(members).hasSize(2).allMatch(member -> !member.visible().isEmpty());
+    at(other, "get", "--cluster", "--keys-from", list.toString(), "--discard", "--verify");
+    CommandLineRun events = at(one, "events", "--cluster", "--snapshot", "--limit", "26", "--json");
+    assertThat(events.out()).contains("\"one dram\"", "\"other dram\"", "\"snapshotEnd\"");
+    CommandLineRun alone = CommandLineRun.of("stat", "--cluster", "--connect", "127.0.0.1:" + one.port());
+    assertThat(alone.exitCode()).isEqualTo(2);
+    assertThat(alone.err()).contains("--cluster must be left out for a question about one node (was given)");
+  }
+
+  @Test
+  void kvEvents_areThoseOfAllMembers_ifTheNodeIsToldSo() throws Exception {
+    Node one = start(Map.of(ClusterSettings.CLUSTER, "told", ClusterSettings.NODE_NAME, "one", KvEventSettings.OF,
+        "cluster", KvEventSettings.PORT, "0", KvEventSettings.REPLAY_PORT, "0"));
+    Node other = start(Map.of(ClusterSettings.CLUSTER, "told", ClusterSettings.NODE_NAME, "other"));
+    Ready.KvEvents stream = Ready.of(one, config(Map.of(ClusterSettings.CLUSTER, "told"))).kvEvents().getFirst();
+    try (KvIndex index = new KvIndex(stream.port(), requireNonNull(stream.replayPort()), "")) {
+      at(other, "put", "--count", "4");
+      at(one, "put", "--count", "2", "--seed", "200");
+      Eventually.holds("the index knows the blocks of both", () -> read(index) == 6);
+      at(other, "remove", "--all");
+      Eventually.holds("the index knows that those of one are gone", () -> read(index) == 2);
+    }
+  }
+
+  private static int read(KvIndex index) {
+    index.replay();
+    index.read(0);
+    return index.media().size();
+  }
+
+  @Test
+  void clientCommands_ofAClusterAtANodeInNone_sayWhatItLacks() {
+    Node node = start(Map.of(ClusterSettings.PORT, "7800"));
+    CommandLineRun run = CommandLineRun.with(Map.of("PENSTOCK_BLOCK_BYTES", "4KiB"), new byte[0], "put", "--cluster",
+        "--count", "1", "--connect", "127.0.0.1:" + node.port());
+    assertThat(run.exitCode()).isEqualTo(69);
+    assertThat(run.err()).contains("cluster must be a name in the settings of the node at 127.0.0.1:");
   }
 
   @Test
