@@ -63,7 +63,10 @@ final class DistributedMap implements SharedMap {
   /// other members, and two members that change the same names would wait for each other.
   private Mono<Void> change(List<BlockName> names,
       Function<ReadWriteEntryView<byte[], byte[]>, @Nullable Void> function) {
-    return Flux.fromIterable(byOwner(names).values())
+    if (names.size() == 1) {
+      return Mono.fromCompletionStage(() -> functions.eval(names.getFirst().bytes(), function)).then();
+    }
+    return Flux.defer(() -> Flux.fromIterable(byOwner(names).values()))
         .flatMap(some -> Mono.<Void>fromRunnable(() -> changeNow(some, function)).subscribeOn(waiting), MOST_OWNERS)
         .then();
   }

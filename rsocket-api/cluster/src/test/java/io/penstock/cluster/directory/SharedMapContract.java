@@ -46,6 +46,16 @@ public abstract class SharedMapContract {
   }
 
   @Test
+  void oneName_isAnnouncedAndForgotten() {
+    List<BlockName> names = names(1);
+    run(maps().get(0).announce(5, 2, NO_FORMER, names));
+    run(maps().get(1).announce(6, 1, NO_FORMER, names));
+    assertThat(located(maps().get(1), names)).containsExactly("5@2 6@1");
+    run(maps().get(1).forget(new long[] {5, 6}, names));
+    assertThat(located(maps().get(0), names)).containsExactly("");
+  }
+
+  @Test
   void forgotten_leavesTheOthers() {
     List<BlockName> names = names(10);
     run(maps().get(0).announce(5, 2, NO_FORMER, names));

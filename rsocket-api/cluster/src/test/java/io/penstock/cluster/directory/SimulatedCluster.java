@@ -76,6 +76,9 @@ final class SimulatedCluster {
     node.isAlive = false;
     node.diedAt = time.now(TimeUnit.MILLISECONDS);
     after(1000 + random.nextInt(900), () -> see(node.side));
+    // Members that changed sides meanwhile miss it by its silence.
+    after(SEEN_CUT.toMillis() - 500,
+        () -> nodes.stream().map(each -> each.side).distinct().toList().forEach(this::see));
   }
 
   /// Moves a member into a part of the network.
@@ -119,7 +122,7 @@ final class SimulatedCluster {
   private void meet(int side) {
     List<Set<Node>> parts = new ArrayList<>(views(side));
     Set<Node> all = nodes.stream().filter(node -> node.isAlive && node.side == side).collect(Collectors.toSet());
-    if (parts.size() == 1 && parts.get(0).equals(all)) {
+    if (all.isEmpty() || (parts.size() == 1 && parts.get(0).equals(all))) {
       return;
     }
     install(all, parts, isReunion(parts));
