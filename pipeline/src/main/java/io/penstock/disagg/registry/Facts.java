@@ -109,6 +109,14 @@ final class Facts {
     unheard.remove(rank);
   }
 
+  /// Tells the others that a rank was heard here.
+  void heardHere() {
+    RegistryShare to = share;
+    if (to != null) {
+      later.accept(to::heard);
+    }
+  }
+
   /// Tells the others which ranks have not been heard here for long.
   void tellLost(long now) {
     List<RankFact> lost = new ArrayList<>();

@@ -50,11 +50,14 @@ final class HeardRanks {
     return first != null && now - first.heardNanos > silence ? first : null;
   }
 
-  /// Ranks that this registry has heard itself within `silence`.
-  List<SignOfLife> here(long now, long silence) {
+  /// Ranks that this registry has heard itself within a time, the latest ones first.
+  List<SignOfLife> here(long now, long withinNanos) {
     List<SignOfLife> all = new ArrayList<>();
-    for (Held held : byTime) {
-      if (held.isHeardHere && now - held.hereNanos <= silence) {
+    for (Held held : byTime.descendingSet()) {
+      if (now - held.heardNanos > withinNanos) {
+        return all; // it was heard here no later than anywhere
+      }
+      if (held.isHeardHere && now - held.hereNanos <= withinNanos) {
         all.add(new SignOfLife(held.rank, held.generation, now - held.hereNanos));
       }
     }

@@ -6,6 +6,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.InstanceView.Registered;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -192,9 +193,9 @@ public final class RankRegistry {
     replicas.take(request, replica, nanos.getAsLong());
   }
 
-  /// Ranks that this registry has heard itself, and that are not gone, the longest silent ones first.
-  public List<SignOfLife> heardHere() {
-    return step(Ranks::heardHere);
+  /// Ranks that this registry has heard itself within a time, and that are not gone, the latest ones first.
+  public List<SignOfLife> heardHere(Duration within) {
+    return step(all -> all.heardHere(within.toNanos()));
   }
 
   /// The greatest fact of each rank that is known here; none of a registry alone.

@@ -214,6 +214,7 @@ final class Ranks {
     heard.hear(held, now);
     held.isHeardHere = true;
     held.hereNanos = now;
+    facts.heardHere();
   }
 
   /// Takes a fact that another registry tells. It is no sign of life.
@@ -279,8 +280,8 @@ final class Ranks {
   }
 
   /// Ranks that peers of this registry have said to live, within the silence after which they are gone.
-  List<SignOfLife> heardHere() {
-    return heard.here(now, silence);
+  List<SignOfLife> heardHere(long withinNanos) {
+    return heard.here(now, Math.min(withinNanos, silence));
   }
 
   List<RankFact> facts() {

@@ -9,6 +9,7 @@ import io.penstock.disagg.registry.RegistryShare;
 import io.penstock.disagg.registry.SignOfLife;
 import io.penstock.wire.cluster.SharedTable;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
@@ -30,7 +31,8 @@ import reactor.core.scheduler.Scheduler;
 /// | Name in the table | Value | Written |
 /// |---|---|---|
 /// | `rank/INSTANCE/NUMBER` | the greatest fact of a rank | at once |
-/// | `heard/NODE` | which ranks a registry has heard itself, and when | five times in a heartbeat, and after a new fact |
+/// | `heard/NODE` | which ranks a registry has heard itself, and when | five times in a heartbeat |
+/// | `heard/NODE/new` | those that it has heard since it wrote the other list | soon after each; one list for many |
 /// | `replica/REQUEST` | the data-parallel replica of a request | at once; removed with its life |
 ///
 /// A registry that joins reads all of it, and answers from then on. Of a registry that is gone, the others remove what
@@ -40,9 +42,10 @@ public final class SharedRanks implements RegistryShare {
   private static final String RANK = "rank/";
   private static final String HEARD = "heard/";
   private static final String REPLICA = "replica/";
+  private static final String NEW = "/new";
+  /// Times in a heartbeat that all signs of life are told, and that new ones are told at most.
   private static final int TELLINGS = 5;
-  /// Wait before new facts are followed by signs of life: one telling for all that come at once.
-  private static final long GATHERED_MILLIS = 20;
+  private static final int NEW_TELLINGS = 100;
 
   private final Scheduler timers;
   private final String own;
@@ -78,7 +81,14 @@ public final class SharedRanks implements RegistryShare {
     Joined now = joined;
     if (now != null) {
       now.table.put(RANK + fact.rank(), FactForm.write(fact));
-      now.wantTelling();
+    }
+  }
+
+  @Override
+  public void heard() {
+    Joined now = joined;
+    if (now != null && !isWanted.getAndSet(true)) {
+      now.tellSoon();
     }
   }
 
@@ -106,6 +116,7 @@ public final class SharedRanks implements RegistryShare {
     private final Disposable.Composite running = Disposables.composite();
     @GuardedBy("this") private long tellings;
     @GuardedBy("this") private boolean isTold;
+    @GuardedBy("this") private long toldNanos;
     /// What others have heard, and since when it has not changed.
     @GuardedBy("this") private final Map<String, Peer> peers = new HashMap<>();
     @GuardedBy("this") private final Queue<Assigned> assigned = new ArrayDeque<>();
@@ -122,7 +133,7 @@ public final class SharedRanks implements RegistryShare {
     }
 
     void begin() {
-      running.add(table.listen(this::heard));
+      running.add(table.listen(this::changed));
       Map<String, byte[]> all = table.values();
       all.forEach((name, value) -> takeIf(RANK, name, value));
       all.forEach((name, value) -> takeIf(HEARD, name, value));
@@ -137,8 +148,8 @@ public final class SharedRanks implements RegistryShare {
       }
     }
 
-    private void heard(String name, byte @Nullable [] value) {
-      if (value != null && !name.equals(own)) {
+    private void changed(String name, byte @Nullable [] value) {
+      if (value != null && !name.startsWith(own)) {
         try {
           timers.schedule(() -> take(name, value));
         } catch (RejectedExecutionException e) {
@@ -175,13 +186,12 @@ public final class SharedRanks implements RegistryShare {
       registry.heard(signs);
     }
 
-    void wantTelling() {
-      if (!isWanted.getAndSet(true)) {
-        try {
-          timers.schedule(this::tell, GATHERED_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-          LOG.debug("signs of life are not told: the node is closing", e);
-        }
+    void tellSoon() {
+      try {
+        timers.schedule(this::tellNew, Math.max(1, registry.options().heartbeat().toMillis() / NEW_TELLINGS),
+            TimeUnit.MILLISECONDS);
+      } catch (RejectedExecutionException e) {
+        LOG.debug("signs of life are not told: the node is closing", e);
       }
     }
 
@@ -205,14 +215,29 @@ public final class SharedRanks implements RegistryShare {
 
     /// Tells which ranks this registry has heard; nothing as long as there are none.
     private void tell() {
-      isWanted.set(false);
-      List<SignOfLife> signs = registry.heardHere();
+      long now = timers.now(TimeUnit.NANOSECONDS);
+      List<SignOfLife> signs = registry.heardHere(Duration.ofNanos(silenceNanos));
       synchronized (this) {
-        if ((signs.isEmpty() && !isTold) || running.isDisposed()) {
+        if (running.isDisposed() || (signs.isEmpty() && !isTold)) {
           return;
         }
         isTold = !signs.isEmpty();
+        toldNanos = now;
         table.put(own, SignsForm.write(++tellings, signs));
+      }
+    }
+
+    private void tellNew() {
+      isWanted.set(false);
+      long since;
+      synchronized (this) {
+        since = isTold ? timers.now(TimeUnit.NANOSECONDS) - toldNanos : silenceNanos;
+      }
+      List<SignOfLife> signs = registry.heardHere(Duration.ofNanos(since));
+      synchronized (this) {
+        if (!running.isDisposed() && !signs.isEmpty()) {
+          table.put(own + NEW, SignsForm.write(++tellings, signs));
+        }
       }
     }
 
