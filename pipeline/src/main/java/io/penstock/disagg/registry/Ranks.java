@@ -62,8 +62,8 @@ final class Ranks {
     Held claimed = held == null ? enter(by, rank) : held;
     claimed.generation =
         Math.max(claimed.generation + facts.step(), Math.min(least, RankRegistry.MOST_NAMED));
-    hear(claimed);
     facts.tell(claimed);
+    hear(claimed);
     return claimed.generation;
   }
 
@@ -75,8 +75,8 @@ final class Ranks {
     Held entered = held == null ? enter(by, rank) : held;
     entered.generation = Math.max(entered.generation, registration.who().generation()); // a later one may be claimed
     show(entered, registration);
-    hear(entered);
     facts.tell(entered);
+    hear(entered);
     return instances.view(rank.instance(), now).orElseThrow();
   }
 

@@ -7,14 +7,19 @@ import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.config.RegistryTls;
 import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
+import io.rsocket.transport.ClientTransport;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -27,14 +32,14 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
   /// Follows the registry that the settings name; null if they name none.
   static @Nullable RegistryLink open(GatewayConfig config, Instances instances, LoopResources loops, Scheduler timer,
       RandomGenerator random) throws IOException {
-    Optional<Endpoint> at = config.get(GatewaySettings.REGISTRY);
-    if (at.isEmpty()) {
+    List<Endpoint> nodes = config.get(GatewaySettings.REGISTRY);
+    if (nodes.isEmpty()) {
       return null;
     }
-    TcpClientOptions tcp = TcpClientOptions.to(at.get().address());
     ClientTls tls = tls(config);
-    RegistryClient client = RegistryClient.of(tls == null ? tcp : tcp.withTls(tls), loops,
-        KvClientOptions.builder().credentials(credentials(config)).build(), LiveTimers.of(timer), random);
+    RegistryClient client = RegistryClient.of(nodes.stream().map(node -> transport(node, tls, loops)).toList(),
+        KvClientOptions.builder().credentials(credentials(config)).build(), KvPeerOptions.defaults(),
+        LiveTimers.of(timer), random);
     Optional<String> model = config.get(GatewaySettings.REGISTRY_MODEL);
     RegistryFollower follower = new RegistryFollower(instances,
         new RegistryFollower.Options(config.get(GatewaySettings.REGISTRY_INTERVAL),
@@ -42,6 +47,11 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
         (InstanceView view) -> model.isEmpty() || view.manifest().model().equals(model.get()), timer);
     follower.follow(client.instances());
     return new RegistryLink(client, follower);
+  }
+
+  private static ClientTransport transport(Endpoint node, @Nullable ClientTls tls, LoopResources loops) {
+    TcpClientOptions tcp = TcpClientOptions.to(node.address());
+    return TcpTransport.client(node, tls == null ? tcp : tcp.withTls(tls), loops, ConnectionListener.noop());
   }
 
   private static @Nullable ClientTls tls(GatewayConfig config) throws IOException {

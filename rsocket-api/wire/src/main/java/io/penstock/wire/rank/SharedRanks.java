@@ -62,7 +62,7 @@ public final class SharedRanks implements RegistryShare {
 
   /// Joins `registry`, which has this share, with the others.
   ///
-  /// @return leaves them; others go on with what they know
+  /// @return leaves them: others go on with what they know, and this one answers nobody any more
   public Disposable join(RankRegistry registry, SharedTable table) {
     Joined now = new Joined(registry, table);
     joined = now;
@@ -256,8 +256,9 @@ public final class SharedRanks implements RegistryShare {
 
     @Override
     public void dispose() {
-      running.dispose();
+      isReady = false; // what it hears from now on would be told to nobody
       joined = null;
+      running.dispose();
     }
 
     @Override

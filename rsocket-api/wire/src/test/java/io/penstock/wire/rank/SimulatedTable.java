@@ -37,7 +37,8 @@ final class SimulatedTable {
         each.values.forEach((name, value) -> copy.apply(name, value, value));
       }
     }
-    underWay.stream().filter(each -> each.from.side == side).forEach(each -> copy.apply(each.name, each.of, each.value));
+    underWay.stream().filter(each -> each.from.side == side)
+        .forEach(each -> copy.apply(each.name, each.of, each.value));
     members.add(copy);
     return copy;
   }
