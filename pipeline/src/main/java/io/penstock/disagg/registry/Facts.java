@@ -46,6 +46,11 @@ final class Facts {
     return share == null ? 1 : 1 + random.nextInt(LONGEST_STEP);
   }
 
+  /// The most that [#step()] may be: another registry may have given a generation that is not known here.
+  long longestStep() {
+    return share == null ? 1 : LONGEST_STEP;
+  }
+
   @Nullable RankFact of(RankId rank) {
     return greatest.get(rank);
   }

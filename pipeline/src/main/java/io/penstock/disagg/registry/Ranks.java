@@ -137,7 +137,7 @@ final class Ranks {
       Instances.require("endpoint", requireNonNull(held.registration).endpoint(), registration.endpoint());
     } else {
       requireNotBelow(held.generation, generation);
-      requireNotAbove(held.generation + 1, ", the next one", generation);
+      requireNotAbove(held.generation + facts.longestStep(), ", the next one", generation);
     }
   }
 

@@ -150,6 +150,15 @@ final class SharedRegistriesTest {
   }
 
   @Test
+  void aClaimThatDiedWithItsRegistry_isGoodAtTheOther() {
+    registered(a, OWNER, RANK, 2);
+    isSplit = true;
+    Incarnation next = RANK.since(a.registry.claim(OWNER, RANK, 0));
+    b.registry.register(OWNER, of(next, 2));
+    assertThat(b.shown()).containsExactly(next);
+  }
+
+  @Test
   void ofTwoOwners_whoWereTakenApart_theOneOfTheHigherGenerationStays() {
     isSplit = true;
     Incarnation one = registered(a, OWNER, RANK, 2);
