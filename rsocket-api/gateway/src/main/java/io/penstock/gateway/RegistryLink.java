@@ -7,16 +7,11 @@ import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.config.RegistryTls;
 import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
-import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
-import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.tcp.TcpClientOptions;
-import io.penstock.wire.transport.tcp.TcpTransport;
-import io.rsocket.transport.ClientTransport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,10 +31,8 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
     if (nodes.isEmpty()) {
       return null;
     }
-    ClientTls tls = tls(config);
-    RegistryClient client = RegistryClient.of(nodes.stream().map(node -> transport(node, tls, loops)).toList(),
-        KvClientOptions.builder().credentials(credentials(config)).build(), KvPeerOptions.defaults(),
-        LiveTimers.of(timer), random);
+    RegistryClient client = RegistryClient.of(nodes, tls(config), loops,
+        KvClientOptions.builder().credentials(credentials(config)).build(), LiveTimers.of(timer), random);
     Optional<String> model = config.get(GatewaySettings.REGISTRY_MODEL);
     RegistryFollower follower = new RegistryFollower(instances,
         new RegistryFollower.Options(config.get(GatewaySettings.REGISTRY_INTERVAL),
@@ -47,11 +40,6 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
         (InstanceView view) -> model.isEmpty() || view.manifest().model().equals(model.get()), timer);
     follower.follow(client.instances());
     return new RegistryLink(client, follower);
-  }
-
-  private static ClientTransport transport(Endpoint node, @Nullable ClientTls tls, LoopResources loops) {
-    TcpClientOptions tcp = TcpClientOptions.to(node.address());
-    return TcpTransport.client(node, tls == null ? tcp : tcp.withTls(tls), loops, ConnectionListener.noop());
   }
 
   private static @Nullable ClientTls tls(GatewayConfig config) throws IOException {

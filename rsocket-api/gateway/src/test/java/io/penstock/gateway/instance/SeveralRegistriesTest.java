@@ -63,6 +63,7 @@ final class SeveralRegistriesTest {
   private final Scheduler timers = Schedulers.newSingle("several-timers", true);
   private final MemoryTable table = new MemoryTable();
   private final Queue<Incarnation> gone = new ConcurrentLinkedQueue<>();
+  private int seeds = 4;
   private final Node first = new Node();
   private final Node second = new Node();
   private final RegistryClient rank = client(first, second);
@@ -70,15 +71,15 @@ final class SeveralRegistriesTest {
   private final Disposable.Swap staying = Disposables.swap();
   private final Instances instances = new Instances(HealthOptions.defaults(), address -> Mono.empty(), timers);
   private final RegistryFollower follower = new RegistryFollower(instances,
-      new RegistryFollower.Options(Duration.ofMillis(20), Duration.ofMillis(100)), view -> true, timers);
+      new RegistryFollower.Options(Duration.ofMillis(20), Duration.ofSeconds(2)), view -> true, timers);
   private final List<String> states = new CopyOnWriteArrayList<>();
 
   /// A node with a registry that is silent after 3 s.
   private final class Node {
-    private final SharedRanks share = new SharedRanks(timers, new Random(1));
+    private final SharedRanks share = new SharedRanks(timers, new Random(seeds++));
     final RankRegistry registry = new RankRegistry(
         RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(300), 10), System::nanoTime, gone::add, share,
-        new Random(2));
+        new Random(seeds++));
     final Disposable joined = share.join(registry, table);
     final KvServer server = requireNonNull(KvServer.bind(
         TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), NodeSpaces.none(), null,

@@ -16,6 +16,9 @@ import io.penstock.wire.client.Lane;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
@@ -93,6 +96,20 @@ public final class RegistryClient {
   public static RegistryClient of(TcpClientOptions tcp, LoopResources loops, KvClientOptions options, Scheduler timers,
       RandomGenerator random) {
     return of(TcpTransport.client(tcp, loops), options, KvPeerOptions.defaults(), timers, random);
+  }
+
+  /// A client of a registry that several nodes keep, over the transports that their addresses name, with a secret of its
+  /// own.
+  ///
+  /// @param nodes the preferred one first; at least one
+  /// @param tls null for none
+  /// @param loops stay the caller's to dispose
+  public static RegistryClient of(List<Endpoint> nodes, @Nullable ClientTls tls, LoopResources loops,
+      KvClientOptions options, Scheduler timers, RandomGenerator random) {
+    return of(nodes.stream().map(node -> {
+      TcpClientOptions tcp = TcpClientOptions.to(node.address());
+      return TcpTransport.client(node, tls == null ? tcp : tcp.withTls(tls), loops, ConnectionListener.noop());
+    }).toList(), options, KvPeerOptions.defaults(), timers, random);
   }
 
   /// A client over the connections of this one whose ranks belong to another secret.
