@@ -13,6 +13,8 @@ public final class RankOwner {
   /// Least and most bytes of a secret.
   public static final int LEAST_SECRET = 16;
   public static final int MOST_SECRET = 64;
+  /// Bytes of a digest.
+  public static final int DIGEST = 32;
 
   private final boolean user;
   private final byte[] digest;
@@ -38,6 +40,17 @@ public final class RankOwner {
     return new RankOwner(false, digest(secret));
   }
 
+  /// An owner that another registry told.
+  ///
+  /// @param user whether it is a user
+  /// @param digest as [#digest()] gave it
+  public static RankOwner told(boolean user, byte[] digest) {
+    if (requireNonNull(digest, "digest").length != DIGEST) {
+      throw new IllegalArgumentException("digest must be %d bytes (was %d)".formatted(DIGEST, digest.length));
+    }
+    return new RankOwner(user, digest.clone());
+  }
+
   private static byte[] digest(byte[] bytes) {
     try {
       return MessageDigest.getInstance("SHA-256").digest(bytes);
@@ -46,8 +59,14 @@ public final class RankOwner {
     }
   }
 
-  boolean isUser() {
+  /// Whether it is a user.
+  public boolean isUser() {
     return user;
+  }
+
+  /// SHA-256 of the name or the secret, for other registries.
+  public byte[] digest() {
+    return digest.clone();
   }
 
   /// Takes equal time for all digests.

@@ -6,11 +6,13 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.InstanceView.Registered;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /// The ranks that are registered, and the ranks that each request belongs to.
@@ -25,14 +27,23 @@ import org.jspecify.annotations.Nullable;
 /// some heartbeats, or came back in a later generation. Ranks of one instance agree in all but rank, generation,
 /// endpoint, engine and secret.
 ///
+/// Several registries may be one: each tells the others by a [RegistryShare] which ranks it has heard, and takes what
+/// they tell, so each answers for all, and a rank may say to any of them that it lives. Registries that cannot reach
+/// each other go on apart, and agree again when they can; of two owners of a rank then the one of the higher generation
+/// stays.
+///
 /// Expired entries are removed at the next call. Safe from any thread.
 public final class RankRegistry {
   /// Greatest generation that a rank may name by itself. Steps lead further, so a stranger who named it once locks out
   /// no owner; all generations are exact as numbers of JSON.
   public static final long MOST_NAMED = (1L << 53) - (1L << 32);
 
+  /// A registry alone has no use for chance.
+  private static final RandomGenerator ALONE = () -> 0;
+
   private final RegistryOptions options;
   private final LongSupplier nanos;
+  private final @Nullable RegistryShare share;
   @GuardedBy("this") private final Ranks ranks;
   @GuardedBy("this") private final Replicas replicas;
 
@@ -51,11 +62,24 @@ public final class RankRegistry {
     }
   }
 
+  /// A registry alone.
+  ///
   /// @param nanos clock of heartbeats and lives
   public RankRegistry(RegistryOptions options, LongSupplier nanos, Listener listener) {
+    this(options, nanos, listener, null, ALONE);
+  }
+
+  /// A registry among several that tell each other what they know.
+  ///
+  /// @param nanos clock of heartbeats and lives
+  /// @param share to the other registries
+  /// @param random of the steps between generations
+  public RankRegistry(RegistryOptions options, LongSupplier nanos, Listener listener, @Nullable RegistryShare share,
+      RandomGenerator random) {
     this.options = requireNonNull(options, "options");
     this.nanos = requireNonNull(nanos, "nanos");
-    this.ranks = new Ranks(options, requireNonNull(listener, "listener"));
+    this.share = share;
+    this.ranks = new Ranks(options, requireNonNull(listener, "listener"), share, requireNonNull(random, "random"));
     this.replicas = new Replicas(options.bounds(), options.replicaLife());
   }
 
@@ -72,7 +96,7 @@ public final class RankRegistry {
   /// @throws RankTakenException if the rank has another owner, who lives
   /// @throws io.penstock.tier.TierHolds.HoldLimitException if there is no room
   public long claim(Registrant by, RankId rank, long least) {
-    return step(all -> all.claim(by, rank, least));
+    return answer(all -> all.claim(by, rank, least));
   }
 
   /// Registers a rank, or records a sign of life of a registered one. Its generation is the one that the rank has, the
@@ -84,7 +108,7 @@ public final class RankRegistry {
   ///     side could exchange blocks with it, or if its generation is another one
   /// @throws io.penstock.tier.TierHolds.HoldLimitException if there is no room
   public InstanceView register(Registrant by, Registration registration) {
-    return step(all -> all.register(by, registration));
+    return answer(all -> all.register(by, registration));
   }
 
   /// Records a heartbeat of a rank.
@@ -92,7 +116,7 @@ public final class RankRegistry {
   /// @return false if this incarnation is not registered by `owner`: it registers again, or ends if a later one is
   ///     registered
   public boolean heartbeat(RankOwner owner, Incarnation who) {
-    return step(all -> all.heartbeat(owner, who));
+    return answer(all -> all.heartbeat(owner, who));
   }
 
   /// Forgets a rank that ends.
@@ -100,12 +124,12 @@ public final class RankRegistry {
   /// @return false, and nothing is done, if this incarnation is not registered
   /// @throws RankTakenException if the rank has another owner
   public boolean leave(RankOwner owner, Incarnation who) {
-    return step(all -> all.leave(owner, who));
+    return answer(all -> all.leave(owner, who));
   }
 
   /// The instance with this name.
   public Optional<InstanceView> instance(String name) {
-    return step(all -> all.instance(name));
+    return answer(all -> all.instance(name));
   }
 
   /// All instances, by name.
@@ -119,7 +143,7 @@ public final class RankRegistry {
   /// @param name of the only instance to show; null for all
   /// @param after null to begin with the first rank
   public List<InstanceView> instances(@Nullable String name, @Nullable RankId after, int most) {
-    return step(all -> all.instances(name, after, most));
+    return answer(all -> all.instances(name, after, most));
   }
 
   /// Remembers which data-parallel replica of a prefill instance has a request.
@@ -127,13 +151,56 @@ public final class RankRegistry {
   /// @param address of the peer that reports it
   /// @throws RegistrationRefusedException if another replica has it
   /// @throws io.penstock.tier.TierHolds.HoldLimitException if there is no room
-  public synchronized void assign(Object address, String request, int replica) {
-    replicas.assign(request, replica, address, nanos.getAsLong());
+  public void assign(Object address, String request, int replica) {
+    requireReady();
+    boolean isNew;
+    synchronized (this) {
+      isNew = replicas.assign(request, replica, address, nanos.getAsLong());
+    }
+    RegistryShare to = share;
+    if (isNew && to != null) {
+      to.assigned(request, replica);
+    }
   }
 
   /// The data-parallel replica that has a request; empty if it is not known, or not any more.
-  public synchronized OptionalInt replica(String request) {
-    return replicas.replica(request, nanos.getAsLong());
+  public OptionalInt replica(String request) {
+    requireReady();
+    synchronized (this) {
+      return replicas.replica(request, nanos.getAsLong());
+    }
+  }
+
+  /// Takes a fact that another registry told, unless a greater one is known. A fact is no sign of life.
+  public void take(RankFact fact) {
+    step(all -> {
+      all.take(fact);
+      return true;
+    });
+  }
+
+  /// Takes signs of life that another registry received, just now but for their ages: its ranks are as alive here. Those
+  /// whose fact is not known, or is of another generation, do not count.
+  public void heard(List<SignOfLife> signs) {
+    step(all -> {
+      signs.forEach(all::heard);
+      return true;
+    });
+  }
+
+  /// Takes what another registry told of a request.
+  public synchronized void take(String request, int replica) {
+    replicas.take(request, replica, nanos.getAsLong());
+  }
+
+  /// Ranks that this registry has heard itself within a time, and that are not gone, the latest ones first.
+  public List<SignOfLife> heardHere(Duration within) {
+    return step(all -> all.heardHere(within.toNanos()));
+  }
+
+  /// The greatest fact of each rank that is known here; none of a registry alone.
+  public List<RankFact> facts() {
+    return step(Ranks::facts);
   }
 
   /// Removes expired entries; for a registry that receives no calls.
@@ -141,7 +208,22 @@ public final class RankRegistry {
     synchronized (this) {
       replicas.expire(nanos.getAsLong());
     }
-    step(all -> true);
+    step(all -> {
+      all.tellLost();
+      return true;
+    });
+  }
+
+  /// @throws RegistryApartException if this registry has not joined the others
+  private <T> T answer(Function<Ranks, T> step) {
+    requireReady();
+    return step(step);
+  }
+
+  private void requireReady() {
+    if (share != null && !share.isReady()) {
+      throw new RegistryApartException();
+    }
   }
 
   /// Runs a step after expired ranks are removed. Those are reported even if the step fails.

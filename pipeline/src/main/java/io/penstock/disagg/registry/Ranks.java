@@ -5,90 +5,52 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.InstanceView.Registered;
-import io.penstock.disagg.registry.InstanceView.State;
+import io.penstock.disagg.registry.RankFact.State;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/// The ranks of a registry and their owners, in steps: each begins at a time, and leaves calls of the listener behind.
-/// Not safe for use by several threads.
+/// The ranks of a registry and their owners, in steps: each begins at a time, and leaves calls of the listener and of
+/// the share behind. Not safe for use by several threads.
 final class Ranks {
   private final RegistryOptions options;
   private final RegistryBounds bounds;
   private final RankRegistry.Listener listener;
-  private final NavigableMap<String, Instance> instances = new TreeMap<>();
-  private final Shapes shapes;
-  /// All registered and claimed ranks, the longest silent ones first.
-  private final LinkedHashMap<RankId, Held> heard = new LinkedHashMap<>();
+  private final Instances instances;
+  private final HeardRanks heard = new HeardRanks();
   private final Shares shares = new Shares();
   /// Last generations of ranks that are gone, the earliest ones first.
   private final LinkedHashMap<RankId, Long> past = new LinkedHashMap<>();
+  private final Facts facts;
+  private final long silence;
   private List<Runnable> deferred = new ArrayList<>();
   private long now;
 
-  /// A rank that has an owner.
-  private static final class Held {
-    final RankId rank;
-    final Registrant by;
-    /// The last one that the owner claimed or registered.
-    long generation;
-    /// Null until the rank registers.
-    @Nullable Registration registration;
-    long heardNanos;
-
-    Held(RankId rank, Registrant by) {
-      this.rank = rank;
-      this.by = by;
-    }
-
-    boolean is(Incarnation who) {
-      return registration != null && registration.who().equals(who);
-    }
-  }
-
-  private static final class Instance {
-    final Registration first;
-    final RankOwner owner;
-    final NavigableMap<Integer, Registered> ranks = new TreeMap<>();
-    /// Since when ranks are missing.
-    long missingNanos;
-
-    Instance(Registration first, RankOwner owner, long nanos) {
-      this.first = first;
-      this.owner = owner;
-      this.missingNanos = nanos;
-    }
-
-    boolean isReady() {
-      return ranks.size() == Registration.ranks(first.manifest());
-    }
-  }
-
-  Ranks(RegistryOptions options, RankRegistry.Listener listener) {
+  Ranks(RegistryOptions options, RankRegistry.Listener listener, @Nullable RegistryShare share,
+      RandomGenerator random) {
     this.options = options;
     this.bounds = options.bounds();
     this.listener = listener;
-    this.shapes = new Shapes(bounds.layers());
+    this.instances = new Instances(options);
+    this.silence = options.silence().toNanos();
+    this.facts = new Facts(share, random, options.silence(), call -> deferred.add(call));
   }
 
   /// Begins a step: removes ranks that were silent for too long.
   void begin(long nanos) {
     now = nanos;
-    long silence = options.silence().toNanos();
-    while (!heard.isEmpty() && now - heard.firstEntry().getValue().heardNanos > silence) {
-      remove(heard.firstEntry().getValue());
+    for (Held held = heard.silent(now, silence); held != null; held = heard.silent(now, silence)) {
+      remove(held);
+      facts.unheard(held.rank, now);
     }
   }
 
   /// Ends a step.
   ///
-  /// @return calls of the listener, to be made outside the lock
+  /// @return calls of the listener and of the share, to be made outside the lock
   List<Runnable> end() {
     List<Runnable> calls = deferred;
     deferred = new ArrayList<>();
@@ -98,52 +60,51 @@ final class Ranks {
   long claim(Registrant by, RankId rank, long least) {
     Held held = held(by.owner(), rank);
     Held claimed = held == null ? enter(by, rank) : held;
-    claimed.generation = Math.max(claimed.generation + 1, Math.min(least, RankRegistry.MOST_NAMED));
+    claimed.generation =
+        Math.max(claimed.generation + facts.step(), Math.min(least, RankRegistry.MOST_NAMED));
+    facts.tell(claimed);
     hear(claimed);
     return claimed.generation;
   }
 
   InstanceView register(Registrant by, Registration registration) {
     RankId rank = registration.who().rank();
-    Instance known = instances.get(rank.instance());
-    if (known == null) {
-      Shares.require("instances", instances.size() + 1, bounds.instances());
-      shapes.requireFits(registration);
-    } else { // before the owner: a wrong name of an instance is told by what differs
-      requireEqual(known, by.owner(), registration);
-    }
+    instances.require(by.owner(), registration); // before the owner: a wrong name of an instance is told by what differs
     Held held = held(by.owner(), rank);
     requireGeneration(held, registration);
     Held entered = held == null ? enter(by, rank) : held;
-    Instance instance = known == null ? open(by.owner(), registration) : known;
-    Registration before = entered.registration;
     entered.generation = Math.max(entered.generation, registration.who().generation()); // a later one may be claimed
-    entered.registration = Shapes.with(registration, instance.first.manifest());
-    Registered there = registered(registration);
-    instance.ranks.put(rank.rank(), there);
+    show(entered, registration);
+    facts.tell(entered);
     hear(entered);
+    return instances.view(rank.instance(), now).orElseThrow();
+  }
+
+  private void show(Held held, Registration registration) {
+    Registration before = held.registration;
+    Registration shown = instances.show(held.owner, registration, now);
+    held.registration = shown;
+    Registered there = Instances.registered(shown);
     if (before != null && !before.who().equals(registration.who())) {
-      deferred.add(() -> listener.replaced(registered(before), there));
+      deferred.add(() -> listener.replaced(Instances.registered(before), there));
     } else if (before == null) {
       deferred.add(() -> listener.registered(there));
     }
-    return view(rank.instance(), instance);
   }
 
-  private static Registered registered(Registration registration) {
-    return new Registered(registration.who(), registration.endpoint(), registration.engine());
-  }
-
-  private Instance open(RankOwner owner, Registration registration) {
-    Instance instance = new Instance(shapes.enter(registration), owner, now);
-    instances.put(registration.who().rank().instance(), instance);
-    return instance;
+  private void hide(Held held) {
+    Registration registration = held.registration;
+    if (registration != null) {
+      held.registration = null;
+      instances.hide(held.rank, now);
+      deferred.add(() -> listener.gone(registration.who()));
+    }
   }
 
   /// The entry of a rank, if it has an owner.
   private @Nullable Held held(RankOwner owner, RankId rank) {
     Held held = heard.get(rank);
-    if (held != null && !held.by.owner().equals(owner)) {
+    if (held != null && !held.owner.equals(owner)) {
       throw new RankTakenException(rank.toString(), options.silence());
     }
     return held;
@@ -153,32 +114,17 @@ final class Ranks {
     Shares.require("ranks", heard.size() + 1, bounds.ranks());
     shares.requireRoom("ranks of one address", by.address(), bounds.addressRanks());
     shares.requireRoom("ranks of one connection", by.connection(), bounds.connectionRanks());
-    Held held = new Held(rank, by);
-    held.generation = past.getOrDefault(rank, 0L);
-    past.remove(rank);
-    heard.put(rank, held);
     shares.enter(by.address());
     shares.enter(by.connection());
+    return enter(new Held(rank, by.owner(), by), now);
+  }
+
+  private Held enter(Held held, long nanos) {
+    held.generation = past.getOrDefault(held.rank, 0L);
+    past.remove(held.rank);
+    heard.add(held, nanos);
+    facts.heard(held.rank);
     return held;
-  }
-
-  private static void requireEqual(Instance instance, RankOwner owner, Registration registration) {
-    Registration known = instance.first;
-    if ((owner.isUser() || instance.owner.isUser()) && !owner.equals(instance.owner)) {
-      throw new RegistrationRefusedException("user", "that of the other ranks of instance "
-          + registration.who().rank().instance(), "another one");
-    }
-    require("side", known.side(), registration.side());
-    require("version", known.version(), registration.version());
-    known.manifest().difference(registration.manifest()).ifPresent(differs -> {
-      throw new RegistrationRefusedException(differs.field(), differs.here(), differs.there());
-    });
-  }
-
-  private static void require(String field, Object wanted, Object actual) {
-    if (!wanted.equals(actual)) {
-      throw new RegistrationRefusedException(field, wanted, actual);
-    }
   }
 
   private void requireGeneration(@Nullable Held held, Registration registration) {
@@ -188,10 +134,10 @@ final class Ranks {
       requireNotBelow(last, generation);
       requireNotAbove(Math.max(last, RankRegistry.MOST_NAMED), "", generation);
     } else if (held.is(registration.who())) {
-      require("endpoint", requireNonNull(held.registration).endpoint(), registration.endpoint());
+      Instances.require("endpoint", requireNonNull(held.registration).endpoint(), registration.endpoint());
     } else {
       requireNotBelow(held.generation, generation);
-      requireNotAbove(held.generation + 1, ", the next one", generation);
+      requireNotAbove(held.generation + facts.longestStep(), ", the next one", generation);
     }
   }
 
@@ -208,94 +154,142 @@ final class Ranks {
   }
 
   boolean heartbeat(RankOwner owner, Incarnation who) {
-    Held held = heard.get(who.rank());
-    boolean known = held != null && held.is(who) && held.by.owner().equals(owner);
-    if (known) {
-      hear(requireNonNull(held));
+    Held held = known(owner, who, heard.get(who.rank()));
+    if (held != null) {
+      hear(held);
     }
-    return known;
+    return held != null;
   }
 
   boolean leave(RankOwner owner, Incarnation who) {
-    Held held = held(owner, who.rank());
-    boolean known = held != null && held.is(who);
-    if (known) {
-      remove(requireNonNull(held));
+    Held held = known(owner, who, held(owner, who.rank()));
+    if (held != null) {
+      remove(held);
+      facts.tellFree(held.rank, held.generation, owner, State.LEFT);
     }
-    return known;
+    return held != null;
+  }
+
+  /// The entry of a rank if this incarnation of it is registered, here or at another registry.
+  private @Nullable Held known(RankOwner owner, Incarnation who, @Nullable Held held) {
+    if (held != null) {
+      return held.is(who) && held.owner.equals(owner) ? held : null;
+    }
+    RankFact fact = facts.of(who.rank());
+    if (fact == null || !fact.owner().equals(owner) || fact.registration() == null
+        || !fact.registration().who().equals(who)) {
+      return null;
+    }
+    Held entered = enter(fact, now);
+    return entered.is(who) ? entered : null;
   }
 
   Optional<InstanceView> instance(String name) {
-    return Optional.ofNullable(instances.get(name)).map(instance -> view(name, instance));
+    return instances.view(name, now);
   }
 
   List<InstanceView> instances(@Nullable String name, @Nullable RankId after, int most) {
-    List<InstanceView> views = new ArrayList<>();
-    int left = most;
-    for (Map.Entry<String, Instance> entry : from(name, after).entrySet()) {
-      InstanceView view = view(entry.getKey(), entry.getValue(), behind(after, entry.getKey()), left);
-      left -= view.ranks().size();
-      if (!view.ranks().isEmpty()) {
-        views.add(view);
-      }
-      if (left == 0) {
-        break;
-      }
-    }
-    return views;
-  }
-
-  private static int behind(@Nullable RankId after, String instance) {
-    return after != null && after.instance().equals(instance) ? after.rank() : -1;
-  }
-
-  private SortedMap<String, Instance> from(@Nullable String name, @Nullable RankId after) {
-    NavigableMap<String, Instance> named = name == null ? instances : instances.subMap(name, true, name, true);
-    return after == null ? named : named.tailMap(after.instance(), true);
+    return instances.views(name, after, most, now);
   }
 
   private void remove(Held held) {
-    heard.remove(held.rank);
-    shares.leave(held.by.address());
-    shares.leave(held.by.connection());
-    past.putLast(held.rank, held.generation);
-    if (past.size() > bounds.ranks()) {
-      past.pollFirstEntry();
+    heard.remove(held);
+    Registrant by = held.by;
+    if (by != null) {
+      shares.leave(by.address());
+      shares.leave(by.connection());
     }
-    Registration registration = held.registration;
-    if (registration != null) {
-      remove(held.rank);
-      deferred.add(() -> listener.gone(registration.who()));
-    }
+    remember(held.rank, held.generation);
+    hide(held);
   }
 
-  private void remove(RankId rank) {
-    Instance instance = requireNonNull(instances.get(rank.instance()), "instance");
-    if (instance.isReady()) {
-      instance.missingNanos = now;
-    }
-    instance.ranks.remove(rank.rank());
-    if (instance.ranks.isEmpty()) {
-      instances.remove(rank.instance());
-      shapes.leave(instance.first);
+  private void remember(RankId rank, long generation) {
+    past.putLast(rank, generation);
+    if (past.size() > bounds.ranks()) {
+      facts.drop(past.pollFirstEntry().getKey());
     }
   }
 
   private void hear(Held held) {
-    held.heardNanos = now;
-    heard.putLast(held.rank, held);
+    heard.hear(held, now);
+    held.isHeardHere = true;
+    held.hereNanos = now;
+    facts.heardHere();
   }
 
-  private InstanceView view(String name, Instance instance) {
-    return view(name, instance, -1, Integer.MAX_VALUE);
+  /// Takes a fact that another registry tells. It is no sign of life.
+  void take(RankFact fact) {
+    Held held = heard.get(fact.rank());
+    boolean isWrong = fact.state() == State.LOST && held != null && held.owner.equals(fact.owner())
+        && held.generation == fact.generation();
+    if (!facts.keep(fact)) {
+      return;
+    } else if (held != null && isWrong) {
+      facts.tell(held);
+    } else if (held == null) {
+      remember(fact.rank(), fact.generation());
+      facts.unheard(fact.rank(), now);
+    } else if (fact.isFree() || !held.owner.equals(fact.owner())) {
+      held.generation = Math.max(held.generation, fact.generation());
+      remove(held);
+      facts.unheard(fact.rank(), now);
+    } else {
+      update(held, fact);
+    }
   }
 
-  private InstanceView view(String name, Instance instance, int after, int most) {
-    State state = instance.isReady()
-        ? State.READY
-        : now - instance.missingNanos > options.bootstrap().toNanos() ? State.FAILED : State.COMING;
-    List<Registered> there = instance.ranks.tailMap(after, false).values().stream().limit(most).toList();
-    return new InstanceView(name, instance.first.side(), instance.first.version(), instance.first.manifest(), state,
-        there);
+  private Held enter(RankFact fact, long nanos) {
+    Held held = enter(new Held(fact.rank(), fact.owner(), null), nanos);
+    update(held, fact);
+    return held;
+  }
+
+  private void update(Held held, RankFact fact) {
+    held.generation = Math.max(held.generation, fact.generation());
+    Registration registration = fact.registration();
+    if (registration == null) {
+      hide(held);
+    } else if (!registration.equals(held.registration)) {
+      List<RankId> inTheWay = instances.inTheWay(held.owner, registration);
+      if (inTheWay == null) {
+        hide(held);
+      } else {
+        inTheWay.forEach(rank -> hide(requireNonNull(heard.get(rank), "a rank that is shown is held")));
+        show(held, registration);
+        facts.shares(fact, held.registration);
+      }
+    }
+  }
+
+  /// Takes a sign of life that another registry received.
+  void heard(SignOfLife sign) {
+    RankFact fact = facts.of(sign.rank());
+    if (fact == null || fact.isFree() || fact.generation() != sign.generation() || sign.ageNanos() > silence) {
+      return;
+    }
+    long at = now - sign.ageNanos();
+    Held held = heard.get(sign.rank());
+    if (held == null) {
+      enter(fact, at);
+    } else {
+      heard.hear(held, at);
+      if (held.registration == null) { // the ranks that were shown instead may be gone
+        update(held, fact);
+      }
+    }
+  }
+
+  /// Ranks that peers of this registry have said to live, within the silence after which they are gone.
+  List<SignOfLife> heardHere(long withinNanos) {
+    return heard.here(now, Math.min(withinNanos, silence));
+  }
+
+  List<RankFact> facts() {
+    return facts.all();
+  }
+
+  /// Tells other registries which ranks no registry seems to hear.
+  void tellLost() {
+    facts.tellLost(now);
   }
 }

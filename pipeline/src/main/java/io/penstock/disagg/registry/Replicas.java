@@ -9,6 +9,9 @@ import java.util.OptionalInt;
 /// The data-parallel replicas of requests. Entries live equally long, so the oldest one expires first. Not safe for use
 /// by several threads.
 final class Replicas {
+  /// Source of what other registries tell, whose bounds hold for it.
+  private static final Object TOLD = new Object();
+
   private final RegistryBounds bounds;
   private final long lifeNanos;
   private final Map<String, Assigned> byRequest = new LinkedHashMap<>();
@@ -21,7 +24,8 @@ final class Replicas {
     this.lifeNanos = life.toNanos();
   }
 
-  void assign(String request, int replica, Object address, long now) {
+  /// @return whether that is new
+  boolean assign(String request, int replica, Object address, long now) {
     expire(now);
     Assigned known = byRequest.get(request);
     if (known == null) {
@@ -31,6 +35,19 @@ final class Replicas {
       shares.enter(address);
     } else if (known.replica() != replica) {
       throw new RegistrationRefusedException("replica", known.replica(), replica);
+    }
+    return known == null;
+  }
+
+  /// Takes what another registry tells. Where two have told different replicas, the lower one has the request.
+  void take(String request, int replica, long now) {
+    expire(now);
+    Assigned known = byRequest.get(request);
+    if (known == null) {
+      byRequest.put(request, new Assigned(replica, now + lifeNanos, TOLD));
+      shares.enter(TOLD);
+    } else if (replica < known.replica()) {
+      byRequest.put(request, new Assigned(replica, known.endNanos(), known.address()));
     }
   }
 

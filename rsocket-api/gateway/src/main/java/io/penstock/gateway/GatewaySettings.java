@@ -5,6 +5,7 @@ import io.penstock.gateway.choice.Policy;
 import io.penstock.gateway.dialect.DialectName;
 import io.penstock.gateway.dialect.EngineAddress;
 import io.penstock.node.config.RegistryTls;
+import io.penstock.node.config.TransportSettings;
 import io.penstock.node.setting.LogLevel;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
@@ -54,9 +55,9 @@ final class GatewaySettings {
   static final Setting<Optional<Path>> ENGINE_TRUST = new Setting<>("engine.trust", SettingType.pathOrOff(), "off",
       "Authorities that certificates of engines with https may come from, PEM; off for those of the JDK. A certificate"
           + " must name the engine's host.");
-  static final Setting<Optional<Endpoint>> REGISTRY = new Setting<>("registry",
-      optional("ADDRESS", "HOST:PORT, or none", Endpoint::parse, Endpoint::toString), NONE,
-      "Node whose registry names engines: they come, drain and go with it, beside those that are listed.");
+  static final Setting<List<Endpoint>> REGISTRY = new Setting<>("registry", TransportSettings.addresses(), NONE,
+      "Nodes whose registry names engines: they come, drain and go with it, beside those that are listed. One, or"
+          + " several of a cluster, of which the next is asked if one is away.");
   static final Setting<Optional<String>> REGISTRY_MODEL = new Setting<>("registry.model",
       optional("NAME", "a name, or none", String::strip, String::strip), NONE,
       "Model whose engines are taken from the registry; none for all.");

@@ -12,9 +12,9 @@ import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.tcp.TcpClientOptions;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +27,11 @@ record RegistryLink(RegistryClient client, RegistryFollower follower) {
   /// Follows the registry that the settings name; null if they name none.
   static @Nullable RegistryLink open(GatewayConfig config, Instances instances, LoopResources loops, Scheduler timer,
       RandomGenerator random) throws IOException {
-    Optional<Endpoint> at = config.get(GatewaySettings.REGISTRY);
-    if (at.isEmpty()) {
+    List<Endpoint> nodes = config.get(GatewaySettings.REGISTRY);
+    if (nodes.isEmpty()) {
       return null;
     }
-    TcpClientOptions tcp = TcpClientOptions.to(at.get().address());
-    ClientTls tls = tls(config);
-    RegistryClient client = RegistryClient.of(tls == null ? tcp : tcp.withTls(tls), loops,
+    RegistryClient client = RegistryClient.of(nodes, tls(config), loops,
         KvClientOptions.builder().credentials(credentials(config)).build(), LiveTimers.of(timer), random);
     Optional<String> model = config.get(GatewaySettings.REGISTRY_MODEL);
     RegistryFollower follower = new RegistryFollower(instances,

@@ -21,6 +21,7 @@ import org.jgroups.stack.IpAddress;
 public final class EmbeddedCaches implements AutoCloseable {
   private static final String MEMBERS = "members";
   private static final String BLOCKS = "blocks";
+  private static final String SHARED = "shared";
   private static final long CALL_MILLIS = 4000;
   private static final long LOCK_MILLIS = 2000;
   private static final long TRANSFER_MILLIS = 60_000;
@@ -28,6 +29,7 @@ public final class EmbeddedCaches implements AutoCloseable {
   private final DefaultCacheManager manager;
   private final AdvancedCache<byte[], byte[]> members;
   private final AdvancedCache<byte[], byte[]> blocks;
+  private final AdvancedCache<byte[], byte[]> shared;
 
   private final String address;
 
@@ -36,6 +38,7 @@ public final class EmbeddedCaches implements AutoCloseable {
     this.address = address(channel);
     this.members = manager.<byte[], byte[]>getCache(MEMBERS).getAdvancedCache();
     this.blocks = manager.<byte[], byte[]>getCache(BLOCKS).getAdvancedCache();
+    this.shared = manager.<byte[], byte[]>getCache(SHARED).getAdvancedCache();
   }
 
   /// Joins the cluster, or forms it. Blocks until the member is in.
@@ -45,6 +48,7 @@ public final class EmbeddedCaches implements AutoCloseable {
     DefaultCacheManager manager = new DefaultCacheManager(global(channel, cluster, node).build(), false);
     try {
       manager.defineConfiguration(MEMBERS, membersConfiguration().build());
+      manager.defineConfiguration(SHARED, membersConfiguration().build());
       manager.defineConfiguration(BLOCKS, blocksConfiguration(storage).build());
       manager.start();
       return new EmbeddedCaches(manager, channel);
@@ -119,6 +123,11 @@ public final class EmbeddedCaches implements AutoCloseable {
 
   AdvancedCache<byte[], byte[]> blocks() {
     return blocks;
+  }
+
+  /// Small tables that all members have.
+  AdvancedCache<byte[], byte[]> shared() {
+    return shared;
   }
 
   /// Leaves the cluster. Blocks until the member is out.

@@ -5,11 +5,13 @@ import io.penstock.cluster.directory.Announcer;
 import io.penstock.cluster.directory.Locate;
 import io.penstock.cluster.directory.MapLoss;
 import io.penstock.cluster.directory.Sweep;
+import io.penstock.cluster.shared.ReplicatedTables;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Membership;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SharedTable;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -40,13 +42,14 @@ final class InfinispanMembership implements Membership {
   private final Announcer announcer;
   private final Locate directory;
   private final Sweep sweep;
+  private final ReplicatedTables tables;
   private final Sinks.Empty<Void> end = Sinks.empty();
   private final Disposable.Swap ticks = Disposables.swap();
   private volatile boolean isLeaving;
   private final Mono<Void> closing = Mono.defer(this::leave).cache();
 
   InfinispanMembership(ClusterTerms terms, EmbeddedCaches caches, MemberThreads threads, ClusterEvents events,
-      MemberTable table, OwnRecord own, Announcer announcer, Locate directory, Sweep sweep) {
+      MemberTable table, OwnRecord own, Announcer announcer, Locate directory, Sweep sweep, ReplicatedTables tables) {
     this.terms = terms;
     this.caches = caches;
     this.threads = threads;
@@ -56,6 +59,7 @@ final class InfinispanMembership implements Membership {
     this.announcer = announcer;
     this.directory = directory;
     this.sweep = sweep;
+    this.tables = tables;
   }
 
   /// Enters the table of members.
@@ -83,6 +87,7 @@ final class InfinispanMembership implements Membership {
   private void tick() {
     table.read();
     table.removeGone();
+    tables.look();
     MemberRecord seen = table.record(terms.node());
     Mono<Void> told;
     if (seen == null) {
@@ -146,6 +151,11 @@ final class InfinispanMembership implements Membership {
   @Override
   public void tell(Member.State state) {
     own.tell(state).subscribe(nothing -> {}, this::failed);
+  }
+
+  @Override
+  public SharedTable table(String name) {
+    return tables.table(name);
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.penstock.cluster.directory.BlockNames;
 import io.penstock.cluster.directory.Locate;
 import io.penstock.cluster.directory.Pace;
 import io.penstock.cluster.directory.Sweep;
+import io.penstock.cluster.shared.ReplicatedTables;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Membership;
 import java.io.IOException;
@@ -80,7 +81,8 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
     Locate directory = new Locate(map, blockNames, table::known);
     steps.begin(own, events, sweep);
     events.listenTo(caches);
-    return new InfinispanMembership(terms, caches, threads, events, table, own, announcer, directory, sweep);
+    return new InfinispanMembership(terms, caches, threads, events, table, own, announcer, directory, sweep,
+        new ReplicatedTables(caches.shared(), threads.writer()));
   }
 
   private JChannel channel(ClusterTerms terms, ClusterKeys keys) throws IOException, GeneralSecurityException {

@@ -3,6 +3,7 @@ package io.penstock.node.cluster;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SharedTable;
 import reactor.core.publisher.Mono;
 
 /// A node's place in a cluster.
@@ -18,6 +19,10 @@ public interface Membership extends ClusterDirectory {
 
   /// Tells the cluster whether this node takes new blocks.
   void tell(Member.State state);
+
+  /// A small table that every member has: of one name, one table in the cluster. Once this member has left, nothing is
+  /// written, and nothing heard.
+  SharedTable table(String name);
 
   /// Leaves the cluster; lazy and idempotent. Others forget this node's blocks.
   Mono<Void> close();

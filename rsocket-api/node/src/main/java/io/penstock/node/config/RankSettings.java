@@ -39,10 +39,11 @@ public final class RankSettings {
   public static final Setting<Integer> DP = ranks("rank.dp", "Data-parallel replicas of the instance.");
   public static final Setting<Integer> PCP = ranks("rank.pcp", "Prefill context ranks of the instance.");
   public static final Setting<Integer> DCP = ranks("rank.dcp", "Decode context ranks of the instance.");
-  public static final Setting<Optional<Endpoint>> REGISTRY = new Setting<>("rank.registry",
-      AscendTypes.orNone(TransportSettings.address()), "none",
-      "Node that keeps the registry, at which the rank registers and says that it lives. A name is looked up at each"
-          + " connection.");
+  public static final Setting<List<Endpoint>> REGISTRY = new Setting<>("rank.registry",
+      TransportSettings.addresses(), "none",
+      "Nodes that keep the registry, at which the rank registers and says that it lives: one, or several of a cluster,"
+          + " of which the rank asks the next if one is away. A name is looked up at each connection, and each of its"
+          + " addresses is tried.");
   public static final Setting<Optional<String>> REGISTRY_USER = new Setting<>("rank.registry.user",
       AscendTypes.orNone(SettingType.text()), "none",
       "User of the rank at the registry, its owner there; none for one with a token.");
@@ -77,6 +78,11 @@ public final class RankSettings {
           BOOTSTRAP);
 
   private RankSettings() {}
+
+  /// Addresses of the registry in text; null for none.
+  public static @Nullable String registry(NodeConfig config) {
+    return config.get(REGISTRY).isEmpty() ? null : REGISTRY.type().print().apply(config.get(REGISTRY));
+  }
 
   private static Setting<Integer> ranks(String key, String description) {
     return new Setting<>(key, SettingType.count(1, MOST_RANKS), "1", description);
@@ -128,7 +134,7 @@ public final class RankSettings {
           config.was(REGISTRY)));
     }
     if (config.get(SIDE).isEmpty()) {
-      if (config.get(REGISTRY).isPresent()) {
+      if (!config.get(REGISTRY).isEmpty()) {
         problems.add("rank.side must be prefill or decode for %s (%s)".formatted(config.said(REGISTRY),
             config.was(SIDE)));
       }

@@ -88,6 +88,16 @@ public final class TransportSettings {
     }, Endpoint::toString);
   }
 
+  /// Type of addresses of nodes that are one to a client, such as those of a registry.
+  public static SettingType<List<Endpoint>> addresses() {
+    SettingType<Endpoint> one = address();
+    return new SettingType<>("LIST", "addresses " + one.rule() + ", separated by commas, or none",
+        text -> text.strip().equals(NONE)
+            ? List.of()
+            : Arrays.stream(text.split(",", -1)).map(one.parse()).distinct().toList(),
+        all -> all.isEmpty() ? NONE : all.stream().map(one.print()).collect(Collectors.joining(",")));
+  }
+
   private static SettingType<String> advertised() {
     SettingType<String> host = SettingType.host();
     return new SettingType<>(host.label(), "a name, or an address that other hosts can use", text -> {

@@ -277,7 +277,7 @@ public final class Node {
 
   private DisaggServices disagg() {
     ranks = config.get(NodeSettings.REGISTRY)
-        ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
+        ? cluster.registry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks(), timers)
         : null;
     return cluster.served(new DisaggServices(ranks, rank.connector(), rank.generation()));
   }

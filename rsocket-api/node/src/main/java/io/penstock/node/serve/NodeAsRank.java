@@ -26,6 +26,7 @@ import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.NameResolver;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
+import io.rsocket.transport.ClientTransport;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
@@ -101,7 +102,7 @@ final class NodeAsRank {
 
   /// Generation of the node as a rank, 0 until the registry has told it; null unless the node registers.
   @Nullable LongSupplier generation() {
-    return rank.isPresent() && config.get(RankSettings.REGISTRY).isPresent() ? generation::get : null;
+    return rank.isPresent() && !config.get(RankSettings.REGISTRY).isEmpty() ? generation::get : null;
   }
 
   /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot
@@ -111,16 +112,14 @@ final class NodeAsRank {
   /// @param places where the node listens
   /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
   Mono<Void> register(AdvertisedEndpoints places, LoopResources loops) {
-    Optional<Endpoint> at = config.get(RankSettings.REGISTRY);
-    return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
-      Endpoint to = at.orElseThrow();
+    String to = RankSettings.registry(config);
+    return rank.isEmpty() || to == null ? Mono.empty() : Mono.defer(() -> {
       RankId who = rank.orElseThrow().rank();
       RankPlace place = new RankPlace(config, places);
       BiFunction<Long, @Nullable SocketAddress, Registration> entry =
           (given, seen) -> registration(given, place.towards(seen));
       RegistryClient client = RegistryClient.of(
-          TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
-              new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop()),
+          config.get(RankSettings.REGISTRY).stream().map(each -> transport(each, loops)).toList(),
           KvClientOptions.builder().credentials(pass.credentials()).build(), KvPeerOptions.defaults(), timers,
           RandomGenerator.getDefault()).withSecret(pass.secret());
       registry = client;
@@ -146,9 +145,14 @@ final class NodeAsRank {
     });
   }
 
+  private ClientTransport transport(Endpoint to, LoopResources loops) {
+    return TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
+        new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop());
+  }
+
   /// Claims the rank. If another process has it, a registration in generation 0, which none has, shows what differs
   /// from the other ranks of the instance.
-  private Mono<Long> claimed(RegistryClient client, RankId who, Endpoint to,
+  private Mono<Long> claimed(RegistryClient client, RankId who, String to,
       Function<@Nullable SocketAddress, Registration> described) {
     AtomicBoolean isReported = new AtomicBoolean();
     return client.claim(who, startMillis).onErrorResume(RankTakenException.class, taken -> client.register(described)
@@ -177,13 +181,13 @@ final class NodeAsRank {
   }
 
   /// Logs the first failure after a registration.
-  private static void lost(Endpoint registry, AtomicBoolean isLost, Throwable why) {
+  private static void lost(String registry, AtomicBoolean isLost, Throwable why) {
     if (isLost.compareAndSet(false, true)) {
       LOG.warn("registry {} does not answer: the node keeps trying ({})", registry, Reason.of(why));
     }
   }
 
-  private static void registered(Endpoint registry, AtomicBoolean isLost) {
+  private static void registered(String registry, AtomicBoolean isLost) {
     if (isLost.compareAndSet(true, false)) {
       LOG.warn("registry {} answers again: the rank is registered", registry);
     }

@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.block.BlockKey;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.cli.UnavailableException;
@@ -24,6 +26,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.rank.SharedRanks;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.transport.Endpoint;
@@ -32,6 +35,7 @@ import java.net.BindException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -39,6 +43,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -57,6 +63,8 @@ final class NodeInCluster {
   private static final Logger LOG = LoggerFactory.getLogger(NodeInCluster.class);
   private static final Duration TOLD_EACH = Duration.ofSeconds(1);
   private static final int LEAST_SECRET = 16;
+  /// Table in which registries tell each other of ranks.
+  private static final String RANKS = "ranks";
 
   private final NodeConfig config;
   /// Null for a node that is in no cluster.
@@ -73,6 +81,8 @@ final class NodeInCluster {
   private volatile @Nullable NodeFigures figures;
   private volatile @Nullable ClusterWork work;
   private volatile @Nullable Membership membership;
+  /// Makes the registry of this node one with the others.
+  private volatile Consumer<Membership> sharing = member -> {};
   private volatile boolean isEnding;
   private volatile Ready.@Nullable OfCluster joined;
 
@@ -142,6 +152,21 @@ final class NodeInCluster {
       throw new IllegalStateException("node must be in a cluster (was in none)");
     }
     return tasks.wide(own);
+  }
+
+  /// The registry of the node. In a cluster it is one with those of other members, and answers once the node has joined.
+  ///
+  /// @param nanos clock of heartbeats and lives
+  /// @param timers runs its steps
+  RankRegistry registry(RegistryOptions options, LongSupplier nanos, RankRegistry.Listener listener, Scheduler timers) {
+    if (engine == null) {
+      return new RankRegistry(options, nanos, listener);
+    }
+    SecureRandom random = new SecureRandom();
+    SharedRanks share = new SharedRanks(timers, random);
+    RankRegistry registry = new RankRegistry(options, nanos, listener, share, random);
+    sharing = member -> running.add(share.join(registry, member.table(RANKS)));
+    return registry;
   }
 
   private final class Known implements ClusterDirectory {
@@ -263,6 +288,7 @@ final class NodeInCluster {
           LOG.debug("a tier does not tell its figures", failure);
           return Mono.empty();
         }), 1).subscribe());
+    sharing.accept(member);
     synchronized (this) {
       membership = member;
       open.forEach(tier -> announce(tier, member));

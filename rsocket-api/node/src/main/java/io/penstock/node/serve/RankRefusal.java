@@ -11,16 +11,15 @@ import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.security.Access;
-import io.penstock.wire.transport.Endpoint;
 import io.rsocket.exceptions.RejectedSetupException;
 import java.io.IOException;
 import java.util.Map;
 
 /// Why a registry does not take a rank, in words of the settings, as the exception that has the exit code of it.
 ///
-/// @param registry that refuses
+/// @param registry that refuses, in text
 /// @param rank that it refuses
-record RankRefusal(Endpoint registry, RankId rank) {
+record RankRefusal(String registry, RankId rank) {
   private static final Map<String, Setting<?>> SETTINGS = Map.of("side", RankSettings.SIDE, "tp", RankSettings.TP, "pp",
       RankSettings.PP, "dp", RankSettings.DP, "pcp", RankSettings.PCP, "dcp", RankSettings.DCP, "groups[0].layers",
       LayoutSettings.LAYERS, "groups[0].tokens", LayoutSettings.BLOCK_TOKENS, "groups[0].kvHeads",

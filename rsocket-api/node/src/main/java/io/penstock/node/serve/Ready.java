@@ -116,7 +116,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         LayoutSettings.words(space), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
         config.rank()
-            .map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
+            .map(rank -> OfRank.of(rank, RankSettings.registry(config)))
             .orElse(null),
         node.cluster(), ProcessHandle.current().pid());
   }

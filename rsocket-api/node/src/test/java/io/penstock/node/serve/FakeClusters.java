@@ -4,10 +4,12 @@ import io.penstock.block.BlockKey;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Clusters;
 import io.penstock.node.cluster.Membership;
+import io.penstock.node.cluster.MemoryTable;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.KnownBlocks;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SharedTable;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -26,6 +28,7 @@ import reactor.core.publisher.Mono;
 /// Clusters of this process: a map that all nodes see at once. A cluster of a name in [#REFUSALS] lets none in.
 public final class FakeClusters implements Clusters {
   private static final Map<String, Map<String, One>> CLUSTERS = new ConcurrentHashMap<>();
+  private static final Map<String, SharedTable> TABLES = new ConcurrentHashMap<>();
   static final Map<String, IOException> REFUSALS = Map.of("taken-port", new BindException("Address already in use"),
       "no-seed", new UnknownHostException("seed.test"), "strict",
       new IOException("secret must be that of its members"));
@@ -103,6 +106,11 @@ public final class FakeClusters implements Clusters {
           }
         }).doOnCancel(() -> told.add("no more of " + tier.info().name())).then();
       });
+    }
+
+    @Override
+    public SharedTable table(String name) {
+      return TABLES.computeIfAbsent(terms.cluster() + " " + name, either -> new MemoryTable());
     }
 
     @Override

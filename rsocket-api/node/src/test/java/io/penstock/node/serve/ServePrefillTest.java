@@ -68,7 +68,6 @@ import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.rank.RemoteRequests;
 import io.penstock.wire.rank.RemoteViews;
 import io.penstock.wire.rank.WireSignals;
-import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
@@ -449,7 +448,7 @@ final class ServePrefillTest {
 
   @Test
   void aProcessWithAnotherSecret_isToldThatTheRankHasAnOwner() {
-    RankRefusal refusals = new RankRefusal(Endpoint.tcp("127.0.0.1", 7733), who(0).rank());
+    RankRefusal refusals = new RankRefusal("127.0.0.1:7733", who(0).rank());
     assertThatThrownBy(() -> registry.claim(who(0).rank(), 0).block(SOON))
         .isInstanceOfSatisfying(RankTakenException.class, taken -> assertThat(refusals.of(taken))
             .isInstanceOf(IOException.class).hasMessage("rank.number must be one that no other process has "

@@ -16,6 +16,9 @@ import io.penstock.wire.client.Lane;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
@@ -42,19 +45,24 @@ import reactor.util.retry.Retry;
 /// A registry of ranks in another process, over connections that are opened again when they are lost. Its ranks belong
 /// to the user of the connection, or, where the registry has no users, to the secret of this client. Safe from any
 /// thread.
+///
+/// Several nodes of a cluster may keep one registry: then the client asks the one that answered last, and, if that one is
+/// away or silent for 0.7 s, the next one.
 public final class RegistryClient {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
   private static final double LEAST_JITTER = 0.5;
   private static final int MOST_DOUBLINGS = 5;
 
-  private final Lane<NodeConnection> lane;
+  private static final Duration MOST_HASTE = Duration.ofMillis(200);
+
+  private final RegistryLanes lanes;
   private final Scheduler timers;
   private final RandomGenerator random;
   private final RankSecret secret;
 
-  private RegistryClient(Lane<NodeConnection> lane, RankSecret secret, Scheduler timers, RandomGenerator random) {
-    this.lane = lane;
+  private RegistryClient(RegistryLanes lanes, RankSecret secret, Scheduler timers, RandomGenerator random) {
+    this.lanes = lanes;
     this.secret = requireNonNull(secret, "secret");
     this.timers = requireNonNull(timers, "timers");
     this.random = requireNonNull(random, "random");
@@ -67,7 +75,17 @@ public final class RegistryClient {
   /// @param random of the jitter
   public static RegistryClient of(ClientTransport transport, KvClientOptions options, KvPeerOptions connections,
       Scheduler timers, RandomGenerator random) {
-    return new RegistryClient(lane(transport, "the registry", options, connections, timers, random),
+    return of(List.of(transport), options, connections, timers, random);
+  }
+
+  /// A client of a registry that several nodes keep, with a secret of its own.
+  ///
+  /// @param transports to the nodes, the preferred one first; at least one
+  /// @param timers for heartbeats, pauses and idle connections; never used for work
+  /// @param random of the jitter
+  public static RegistryClient of(List<ClientTransport> transports, KvClientOptions options, KvPeerOptions connections,
+      Scheduler timers, RandomGenerator random) {
+    return new RegistryClient(new RegistryLanes(transports, options, connections, timers, random),
         RankSecret.random(new SecureRandom()), timers, random);
   }
 
@@ -80,21 +98,32 @@ public final class RegistryClient {
     return of(TcpTransport.client(tcp, loops), options, KvPeerOptions.defaults(), timers, random);
   }
 
+  /// A client of a registry that several nodes keep, over the transports that their addresses name, with a secret of its
+  /// own.
+  ///
+  /// @param nodes the preferred one first; at least one
+  /// @param tls null for none
+  /// @param loops stay the caller's to dispose
+  public static RegistryClient of(List<Endpoint> nodes, @Nullable ClientTls tls, LoopResources loops,
+      KvClientOptions options, Scheduler timers, RandomGenerator random) {
+    return of(nodes.stream().map(node -> {
+      TcpClientOptions tcp = TcpClientOptions.to(node.address());
+      return TcpTransport.client(node, tls == null ? tcp : tcp.withTls(tls), loops, ConnectionListener.noop());
+    }).toList(), options, KvPeerOptions.defaults(), timers, random);
+  }
+
   /// A client over the connections of this one whose ranks belong to another secret.
   public RegistryClient withSecret(RankSecret other) {
-    return new RegistryClient(lane, other, timers, random);
+    return new RegistryClient(lanes, other, timers, random);
   }
 
   static Lane<NodeConnection> lane(ClientTransport transport, String peer, KvClientOptions options,
       KvPeerOptions connections, Scheduler timers, RandomGenerator random) {
-    Mono<NodeConnection> open = NodeConnection
-        .limited(NodeConnection.open(transport, options.link(), peer), transport, options.link(), peer);
-    return new Lane<>(new Lane.Link<>(open, NodeConnection::onClose,
-        connection -> Mono.fromRunnable(connection::end)), connections, timers, random);
+    return RegistryLanes.lane(transport, peer, options, connections, timers, random, () -> {});
   }
 
   private <T> Mono<T> with(Function<NodeConnection, Mono<T>> work) {
-    return lane.with(work).next();
+    return lanes.with(work);
   }
 
   /// Claims a rank, in the generation behind the last one that the registry knows. The rank registers next.
@@ -129,9 +158,10 @@ public final class RegistryClient {
   }
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
-  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it. A
-  /// transient failure is followed by another attempt after a pause that doubles from 1 s to 30 s, with jitter; a rank
-  /// of another owner is asked for until that owner has been heard for twice the silence after which the rank is free.
+  /// them, at once after a standstill of this process or when the connection is lost and there is another registry,
+  /// and registers it again when the registry has forgotten it. A transient failure is followed by another attempt after
+  /// a pause that doubles from 1 s to 30 s, with jitter; a rank of another owner is asked for until that owner has been
+  /// heard for twice the silence after which the rank is free.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
@@ -211,8 +241,11 @@ public final class RegistryClient {
   }
 
   private Flux<InstanceView> beats(Incarnation who, DisaggMessages.RegisterReply reply) {
-    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop()
-        .concatMap(tick -> beat(who, false), 1).takeWhile(known -> known).flatMap(known -> Flux.empty());
+    Flux<InstanceView> living = Flux
+        .merge(Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop(),
+            lanes.losses().concatMap(lost -> Mono.delay(jittered(MOST_HASTE), timers), 1))
+        .onBackpressureDrop().concatMap(tick -> beat(who, false), 1).takeWhile(known -> known)
+        .flatMap(known -> Flux.empty());
     return InTurn.of(Flux.just(reply.instance().view()), living);
   }
 
@@ -281,7 +314,7 @@ public final class RegistryClient {
 
   /// Ends the connections; work that runs fails. Lazy and idempotent.
   public Mono<Void> close() {
-    return lane.close();
+    return lanes.close();
   }
 
   /// Reports to the registry that a rank ends.
