@@ -7,11 +7,15 @@ import io.penstock.examples.engine.transformer.TransformerServer;
 import io.penstock.examples.openai.EngineServerOptions;
 import io.penstock.node.cli.Console;
 import io.penstock.node.serve.Stop;
+import io.penstock.node.text.Reason;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
+import reactor.netty.ChannelBindException;
 
 /// Options of an engine behind HTTP, and its life.
 final class ServedOptions {
@@ -78,6 +82,15 @@ final class ServedOptions {
       description = "Seed of the weights; engines that exchange blocks have the same (default: ${DEFAULT-VALUE}).")
   private long seed = 7;
 
+  @Option(names = "--json", description = "Print a line for machines when the engine listens.")
+  private boolean json;
+
+  /// What a machine learns when the engine listens.
+  ///
+  /// @param address as `host:port`
+  /// @param blocks where it hands blocks over; null if it does not
+  private record Ready(String address, @Nullable String blocks) {}
+
   /// Serves until a signal, or until this thread is interrupted. Then running requests end.
   void serve(Console console) throws InterruptedException {
     int colon = listen.lastIndexOf(':');
@@ -91,14 +104,20 @@ final class ServedOptions {
     EngineServerOptions http =
         EngineServerOptions.of(host, Integer.parseInt(listen.substring(colon + 1))).withQueue(queue);
     TransformerServer server = TransformerServer.start(new ToyTransformer(seed, maxTokens), options, http)
+        .onErrorMap(ChannelBindException.class, taken -> new UncheckedIOException(new IOException(
+            "--listen must be a free port of an address of this machine (was %s): %s; port 0 takes any that is free"
+                .formatted(listen, Reason.ofCause(taken)),
+            taken)))
         .blockOptional(PATIENCE).orElseThrow();
     @Nullable EngineRegistration registered = null;
     Stop stop = Stop.onSignals();
     try {
       registered = registered(server);
-      console.print("engine: %s of %s listens on %s%s".formatted(word(), server.engine().model(),
-          server.http().address(),
+      console.say("%s of %s listens on %s%s".formatted(word(), server.engine().model(), server.http().address(),
           server.engine().address().map(address -> ", hands blocks over at " + address).orElse("")));
+      if (json) {
+        console.json(new Ready(server.http().address(), server.engine().address().orElse(null)));
+      }
       stop.await();
       if (registered != null) {
         registered.drain().block(PATIENCE);

@@ -1,6 +1,5 @@
 package io.penstock.examples.load;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// What came back for one request.
@@ -13,15 +12,11 @@ import org.jspecify.annotations.Nullable;
 /// @param cachedTokens from the usage
 /// @param tokens of the answer, from the usage
 /// @param firstNanos from the request to the first text
-/// @param gapNanos between one piece of text and the next
+/// @param restNanos from the first text to the last: of all tokens but those of the first text
 record ChatReply(int status, String text, @Nullable String finish, @Nullable String error, int promptTokens,
-    int cachedTokens, int tokens, long firstNanos, List<Long> gapNanos) {
-  ChatReply {
-    gapNanos = List.copyOf(gapNanos);
-  }
-
+    int cachedTokens, int tokens, long firstNanos, long restNanos) {
   static ChatReply failed(int status, String error) {
-    return new ChatReply(status, "", null, error, 0, 0, 0, 0, List.of());
+    return new ChatReply(status, "", null, error, 0, 0, 0, 0, 0);
   }
 
   boolean isWhole() {

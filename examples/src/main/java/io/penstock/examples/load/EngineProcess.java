@@ -4,13 +4,11 @@ import io.penstock.examples.process.OtherJvm;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /// `penstock example engine` in a process of its own. One that was killed can start again at the same address.
 final class EngineProcess implements AutoCloseable {
-  private static final Pattern LISTENS = Pattern.compile("listens on (\\S+:\\d+)");
   private static final String ANY_PORT = "127.0.0.1:0";
 
   private final String role;
@@ -41,7 +39,7 @@ final class EngineProcess implements AutoCloseable {
   }
 
   private Process begin(String listen) throws IOException {
-    List<String> arguments = new ArrayList<>(List.of("engine", "--role", role, "--listen", listen,
+    List<String> arguments = new ArrayList<>(List.of("engine", "--json", "--role", role, "--listen", listen,
         "--seed", String.valueOf(settings.seed()), "--max-tokens", String.valueOf(settings.maxTokens()),
         "--slots", String.valueOf(settings.slots()), "--token-time", String.valueOf(settings.tokenMillis())));
     arguments.addAll(settings.node() == null ? List.of("--no-reuse") : List.of("--node", settings.node()));
@@ -49,12 +47,7 @@ final class EngineProcess implements AutoCloseable {
   }
 
   private String listening() throws IOException {
-    Matcher found = LISTENS.matcher(Cluster.firstLine(process));
-    if (!found.find()) {
-      process.destroyForcibly();
-      throw new IOException("engine must say where it listens");
-    }
-    return found.group(1);
+    return JsonMapper.shared().readTree(Cluster.firstLine(process)).path("address").asString();
   }
 
   String role() {

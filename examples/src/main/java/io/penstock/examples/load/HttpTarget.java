@@ -1,5 +1,7 @@
 package io.penstock.examples.load;
 
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.text.Reason;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,8 +14,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -42,6 +42,19 @@ final class HttpTarget implements ChatTarget {
     return address;
   }
 
+  /// Returns if something answers there.
+  ///
+  /// @throws UnavailableException if nothing does
+  void requireReached() throws InterruptedException {
+    try {
+      client.send(HttpRequest.newBuilder(URI.create("http://" + address + "/v1/models")).timeout(LIMIT).build(),
+          BodyHandlers.discarding());
+    } catch (IOException e) {
+      throw new UnavailableException(
+          Reason.after("--target must be where an endpoint answers (was " + address + ")", e), e);
+    }
+  }
+
   @Override
   public ChatReply chat(ObjectNode body) throws InterruptedException {
     long began = nanos.getAsLong();
@@ -55,7 +68,7 @@ final class HttpTarget implements ChatTarget {
         return new Reading(began).read(lines);
       }
     } catch (IOException e) {
-      return ChatReply.failed(0, e.toString());
+      return ChatReply.failed(0, Reason.of(e));
     }
   }
 
@@ -77,7 +90,6 @@ final class HttpTarget implements ChatTarget {
   private final class Reading {
     private final long began;
     private final StringBuilder text = new StringBuilder();
-    private final List<Long> gaps = new ArrayList<>();
     private long first;
     private long last;
     private @Nullable String finish;
@@ -99,10 +111,10 @@ final class HttpTarget implements ChatTarget {
           }
         }
       } catch (IOException e) {
-        error = e.toString();
+        error = Reason.of(e);
       }
       return new ChatReply(200, text.toString(), done ? finish : null, error, promptTokens, cachedTokens, tokens,
-          first == 0 ? 0 : first - began, gaps);
+          first == 0 ? 0 : first - began, last - first);
     }
 
     private void event(String data) {
@@ -134,8 +146,6 @@ final class HttpTarget implements ChatTarget {
       long now = nanos.getAsLong();
       if (first == 0) {
         first = now;
-      } else {
-        gaps.add(now - last);
       }
       last = now;
       text.append(delta);

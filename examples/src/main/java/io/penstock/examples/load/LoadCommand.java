@@ -99,7 +99,9 @@ public final class LoadCommand implements Callable<Integer> {
     requireOneOf();
     try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
       if (target != null) {
-        LoadReport report = run("load", plan, new HttpTarget(client, target, nanos), done -> {}, () -> false);
+        HttpTarget to = new HttpTarget(client, target, nanos);
+        to.requireReached();
+        LoadReport report = run("load", plan, to, done -> {}, () -> false);
         print(report, report.table());
         return code(report.isGood());
       }
@@ -175,7 +177,11 @@ public final class LoadCommand implements Callable<Integer> {
     try (Progress progress = Progress.of(console, what, "requests")) {
       outcome = run.run(turn -> {
         synchronized (progress) {
-          progress.at(done.incrementAndGet(), Math.max(done.get(), plan.requests()));
+          int number = done.incrementAndGet();
+          progress.at(Math.min(number, plan.requests()), plan.requests());
+          if (number == plan.requests() + 1) {
+            progress.next("further requests until all is done to the engines");
+          }
           after.accept(done.get());
         }
       }, more);

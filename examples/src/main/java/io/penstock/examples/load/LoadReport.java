@@ -16,7 +16,8 @@ import org.HdrHistogram.Histogram;
 /// @param wrong answers that the model in one process does not give; -1 if they were not compared
 /// @param tokensPerSecond of all answers
 /// @param firstToken milliseconds from a request to its first text
-/// @param perToken milliseconds between two pieces of text
+/// @param perToken milliseconds of a token after the first one, the mean of each answer: tokens that are read together
+///   came one after the other
 /// @param hitRates part of the prompt's tokens that was cached, turn by turn
 /// @param reasons number of errors by their text
 record LoadReport(int requests, int errors, int truncated, int wrong, double tokensPerSecond, Percentiles firstToken,
@@ -40,7 +41,7 @@ record LoadReport(int requests, int errors, int truncated, int wrong, double tok
 
   static LoadReport of(LoadPlan plan, LoadRun.Outcome outcome, int wrong) {
     Histogram first = new Histogram(3);
-    Histogram gaps = new Histogram(3);
+    Histogram each = new Histogram(3);
     long[] prompt = new long[plan.turns()];
     long[] cached = new long[plan.turns()];
     long tokens = 0;
@@ -57,7 +58,9 @@ record LoadReport(int requests, int errors, int truncated, int wrong, double tok
       }
       if (reply.isWhole()) {
         first.recordValue(Math.max(0, reply.firstNanos()));
-        reply.gapNanos().forEach(gaps::recordValue);
+        if (reply.tokens() > 1) {
+          each.recordValue(Math.max(0, reply.restNanos()) / (reply.tokens() - 1));
+        }
         prompt[turn.number()] += reply.promptTokens();
         cached[turn.number()] += reply.cachedTokens();
         tokens += reply.tokens();
@@ -68,7 +71,7 @@ record LoadReport(int requests, int errors, int truncated, int wrong, double tok
       hits.add(prompt[turn] == 0 ? 0 : (double) cached[turn] / prompt[turn]);
     }
     return new LoadReport(outcome.turns().size(), errors, truncated, wrong, tokens * 1e9 / outcome.nanos(),
-        Percentiles.of(first), Percentiles.of(gaps), hits, reasons);
+        Percentiles.of(first), Percentiles.of(each), hits, reasons);
   }
 
   /// Whether every answer came, whole, and was right.

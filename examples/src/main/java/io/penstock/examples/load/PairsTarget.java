@@ -1,5 +1,6 @@
 package io.penstock.examples.load;
 
+import io.penstock.node.text.Reason;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,7 +33,7 @@ final class PairsTarget implements ChatTarget {
     try {
       prefilled = prefills.get(Math.floorMod(number, prefills.size())).whole(first);
     } catch (IOException e) {
-      return ChatReply.failed(0, e.toString());
+      return ChatReply.failed(0, Reason.of(e));
     }
     ObjectNode second = body.deepCopy();
     second.set("kv_transfer_params", prefilled.path("kv_transfer_params"));
@@ -40,6 +41,6 @@ final class PairsTarget implements ChatTarget {
     ChatReply reply = decodes.get(Math.floorMod(number, decodes.size())).chat(second);
     int cached = prefilled.at("/usage/prompt_tokens_details/cached_tokens").asInt(0);
     return new ChatReply(reply.status(), reply.text(), reply.finish(), reply.error(), reply.promptTokens(), cached,
-        reply.tokens(), reply.firstNanos() + waited, reply.gapNanos());
+        reply.tokens(), reply.firstNanos() + waited, reply.restNanos());
   }
 }

@@ -133,8 +133,8 @@ final class AnswerJson {
 
   static ObjectNode error(JsonMapper json, ApiException error) {
     ObjectNode root = json.createObjectNode();
-    root.putObject("error").put("message", error.getMessage()).put("type", error.type()).putNull("param").put("code",
-        error.status().code());
+    root.putObject("error").put("message", error.getMessage()).put("type", error.type()).put("param", error.param())
+        .put("code", error.status().code());
     return root;
   }
 

@@ -1,14 +1,28 @@
 package io.penstock.examples.openai;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
+import org.jspecify.annotations.Nullable;
 
 /// An answer that is an error, in the form of the API.
 final class ApiException extends RuntimeException {
   private final HttpResponseStatus status;
+  private final @Nullable String param;
 
   ApiException(HttpResponseStatus status, String message) {
+    this(status, message, null);
+  }
+
+  private ApiException(HttpResponseStatus status, String message, @Nullable String param) {
     super(message, null, false, false);
     this.status = status;
+    this.param = param;
+  }
+
+  /// A field that breaks its rule.
+  ///
+  /// @param param the field
+  static ApiException ofField(String param, String message) {
+    return new ApiException(HttpResponseStatus.BAD_REQUEST, message, param);
   }
 
   static ApiException badRequest(String message) {
@@ -26,6 +40,11 @@ final class ApiException extends RuntimeException {
 
   HttpResponseStatus status() {
     return status;
+  }
+
+  /// The field that is at fault; null if none is.
+  @Nullable String param() {
+    return param;
   }
 
   /// The `type` of the error, as vLLM names it.

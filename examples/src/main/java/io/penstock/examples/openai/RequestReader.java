@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -31,13 +32,13 @@ final class RequestReader {
     requireModel(root);
     for (String field : List.of("n", "best_of")) {
       if (root.path(field).asInt(1) != 1) {
-        throw ApiException.badRequest(field + " must be 1 (was " + root.path(field) + ")");
+        throw ApiException.ofField(field, field + " must be 1 (was " + root.path(field) + ")");
       }
     }
     for (String field : List.of("echo", "logprobs", "top_logprobs", "prompt_logprobs")) {
       JsonNode value = root.path(field);
       if (!value.isMissingNode() && !value.isNull() && !value.equals(json.getNodeFactory().booleanNode(false))) {
-        throw ApiException.badRequest(field + " must be absent (was " + value + ")");
+        throw ApiException.ofField(field, field + " must be absent (was " + value + ")");
       }
     }
     int[] prompt = form == AnswerForm.CHAT ? engine.encode(messages(root)) : prompt(root);
@@ -67,7 +68,10 @@ final class RequestReader {
       }
       return root;
     } catch (JacksonException e) {
-      throw ApiException.badRequest("body must be JSON (" + e.getOriginalMessage() + ")");
+      TokenStreamLocation at = e.getLocation();
+      throw ApiException.badRequest("body must be JSON (was not%s)".formatted(at == null || at.getLineNr() < 1
+          ? ""
+          : ", at line " + at.getLineNr() + ", column " + at.getColumnNr()));
     }
   }
 
@@ -92,13 +96,14 @@ final class RequestReader {
 
   private static int[] tokens(JsonNode array, String name) {
     if (!array.isArray() || array.isEmpty()) {
-      throw ApiException.badRequest(name + " must be one text or token ids (was " + brief(array) + ")");
+      throw ApiException.ofField(name, name + " must be one text or token ids (was " + brief(array) + ")");
     }
     int[] tokens = new int[array.size()];
     for (int i = 0; i < tokens.length; i++) {
       JsonNode token = array.get(i);
       if (!token.isInt() || token.asInt() < 0) {
-        throw ApiException.badRequest(name + " must be one text or token ids (was a list with " + brief(token) + ")");
+        throw ApiException.ofField(name,
+            name + " must be one text or token ids (was a list with " + brief(token) + ")");
       }
       tokens[i] = token.asInt();
     }
@@ -108,13 +113,13 @@ final class RequestReader {
   private static List<ChatMessage> messages(JsonNode root) {
     JsonNode array = root.path("messages");
     if (!array.isArray() || array.isEmpty()) {
-      throw ApiException.badRequest("messages must be a list of messages (was " + brief(array) + ")");
+      throw ApiException.ofField("messages", "messages must be a list of messages (was " + brief(array) + ")");
     }
     List<ChatMessage> messages = new ArrayList<>();
     for (JsonNode message : array) {
       JsonNode role = message.path("role");
       if (!role.isString()) {
-        throw ApiException.badRequest("messages must each have a role (was " + brief(message) + ")");
+        throw ApiException.ofField("messages", "messages must each have a role (was " + brief(message) + ")");
       }
       messages.add(new ChatMessage(role.asString(), text(message.path("content"))));
     }
@@ -132,7 +137,7 @@ final class RequestReader {
     StringBuilder text = new StringBuilder();
     for (JsonNode part : content) {
       if (!part.path("text").isString()) {
-        throw ApiException.badRequest("content must be text (was " + brief(part) + ")");
+        throw ApiException.ofField("messages", "content must be text (was " + brief(part) + ")");
       }
       text.append(part.path("text").asString());
     }
@@ -142,18 +147,17 @@ final class RequestReader {
   private int maxTokens(AnswerForm form, JsonNode root, int[] prompt) {
     int left = engine.maxTokens() - prompt.length;
     if (left < 1) {
-      throw ApiException.badRequest("prompt must have at most %d tokens (was %d)".formatted(engine.maxTokens() - 1,
-          prompt.length));
+      throw ApiException.ofField(form == AnswerForm.CHAT ? "messages" : "prompt",
+          "prompt must have at most %d tokens (was %d)".formatted(engine.maxTokens() - 1, prompt.length));
     }
-    JsonNode asked = root.hasNonNull("max_completion_tokens")
-        ? root.path("max_completion_tokens")
-        : root.path("max_tokens");
+    String limit = root.hasNonNull("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+    JsonNode asked = root.path(limit);
     if (asked.isMissingNode() || asked.isNull()) {
       return form == AnswerForm.CHAT ? left : Math.min(left, DEFAULT_COMPLETION_TOKENS);
     }
     if (!asked.isInt() || asked.asInt() < 1 || asked.asInt() > left) {
-      throw ApiException.badRequest("max_tokens must be from 1 to %d for a prompt of %d tokens (was %s)".formatted(left,
-          prompt.length, brief(asked)));
+      throw ApiException.ofField(limit, "%s must be from 1 to %d for a prompt of %d tokens (was %s)".formatted(limit,
+          left, prompt.length, brief(asked)));
     }
     return asked.asInt();
   }
@@ -167,7 +171,7 @@ final class RequestReader {
       stop.forEach(each -> stops.add(each.asString("")));
     }
     if (stops.size() > MAX_STOPS || stops.contains("")) {
-      throw ApiException.badRequest("stop must be at most %d texts (was %s)".formatted(MAX_STOPS, brief(stop)));
+      throw ApiException.ofField("stop", "stop must be at most %d texts (was %s)".formatted(MAX_STOPS, brief(stop)));
     }
     return stops;
   }

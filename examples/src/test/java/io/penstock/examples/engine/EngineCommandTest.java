@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
+import io.penstock.node.cli.ExitCode;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,20 @@ final class EngineCommandTest {
 
     assertThat(capture.out())
         .isEqualTo("engine: prompt of 200 tokens, loaded 192, computed 8, 32 tokens of answer equal\n");
+  }
+
+  @Test
+  void takenPort_isToldInALine() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      ConsoleCapture capture = new ConsoleCapture();
+      String listen = "127.0.0.1:" + taken.getLocalPort();
+
+      assertThat(Examples.run(new String[] {"engine", "--role", "both", "--listen", listen}, capture.console()))
+          .isEqualTo(ExitCode.INPUT_OUTPUT);
+      assertThat(capture.err().lines()).singleElement().asString()
+          .contains("--listen must be a free port of an address of this machine (was " + listen + "): ")
+          .endsWith("; port 0 takes any that is free");
+    }
   }
 
   @Test

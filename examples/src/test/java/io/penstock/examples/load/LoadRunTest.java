@@ -1,6 +1,7 @@
 package io.penstock.examples.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
@@ -9,6 +10,7 @@ import io.penstock.examples.engine.transformer.ToyTransformer;
 import io.penstock.examples.engine.transformer.TransformerOptions;
 import io.penstock.examples.engine.transformer.TransformerServer;
 import io.penstock.examples.openai.EngineServerOptions;
+import io.penstock.node.cli.ExitCode;
 import io.penstock.wire.PenstockNode;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -75,6 +77,26 @@ final class LoadRunTest {
     LoadPlan plan = new LoadPlan(1, 1, 1, 48, 24, 7);
     LoadRun run = new LoadRun(plan, engine(EngineRole.BOTH, 16), System::nanoTime);
     assertThat(run.wrong(run.run(turn -> {}).turns(), new ToyTransformer(8, 1024), 1)).isOne();
+  }
+
+  @Test
+  void timePerToken_isOfAnAnswer_howeverItsTokensAreRead() {
+    ChatReply together = new ChatReply(200, "abcde", "stop", null, 1, 0, 5, 1_000_000, 8_000_000);
+    LoadPlan plan = new LoadPlan(1, 1, 1, 48, 24, 7);
+    LoadRun.Turn turn = new LoadRun.Turn(0, List.of(), together);
+    LoadReport report = LoadReport.of(plan, new LoadRun.Outcome(List.of(turn), 10_000_000), -1);
+
+    assertThat(report.perToken().p50()).isCloseTo(2, offset(0.01));
+  }
+
+  @Test
+  void targetThatDoesNotAnswer_isNoLoad() {
+    ConsoleCapture capture = new ConsoleCapture();
+
+    assertThat(Examples.run(new String[] {"load", "--target", "127.0.0.1:1"}, capture.console()))
+        .isEqualTo(ExitCode.UNAVAILABLE);
+    assertThat(capture.err()).contains("--target must be where an endpoint answers (was 127.0.0.1:1): ");
+    assertThat(capture.out()).isEmpty();
   }
 
   @Test

@@ -127,6 +127,9 @@ final class EngineServerTest {
     assertThat(response.statusCode()).isEqualTo(status);
     assertThat(json(response.body()).at("/error/message").asString()).startsWith(message);
     assertThat(json(response.body()).at("/error/code").asInt()).isEqualTo(status);
+    JsonNode param = json(response.body()).at("/error/param");
+    assertThat(param.isNull() || message.startsWith(param.asString() + " must be ")).as("%s", param).isTrue();
+    assertThat(param.isNull()).isEqualTo(!message.matches("(max_tokens|prompt must be one|n|stop|messages) .*"));
   }
 
   @Test

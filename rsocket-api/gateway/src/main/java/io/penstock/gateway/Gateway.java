@@ -36,6 +36,7 @@ import io.penstock.gateway.relay.Relay;
 import io.penstock.gateway.relay.RelayOptions;
 import io.penstock.gateway.relay.RouterChooser;
 import io.penstock.node.cli.OwnerFile;
+import io.penstock.node.serve.BindFailure;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
 import io.penstock.wire.NodeSessions;
@@ -67,16 +68,20 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.LoopResources;
 
 /// A running gateway.
 final class Gateway implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
   private static final Duration END = Duration.ofSeconds(2);
   private static final Duration LOOK = Duration.ofMillis(50);
   private static final String[] TLS = {"TLSv1.3", "TLSv1.2"};
@@ -92,6 +97,7 @@ final class Gateway implements AutoCloseable {
   private final EventSubscriber events;
   private final @Nullable NodeSessions sessions;
   private final List<Reloaded<?>> files = new ArrayList<>();
+  private final ApiRoutes routes;
   private final DisposableServer clients;
   private final @Nullable DisposableServer operators;
   private final @Nullable RegistryLink registry;
@@ -141,19 +147,26 @@ final class Gateway implements AutoCloseable {
     NodeSessions told = sessions;
     ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, models, metaserver,
         told == null ? null : told::state, new GatewayMeters(meters, admission, instances), random, timer, work);
+    this.routes = routes;
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
-        config.get(GatewaySettings.PORT), loops));
+        config.get(GatewaySettings.PORT), loops), GatewaySettings.HOST, GatewaySettings.PORT);
     PortChoice admin = config.get(GatewaySettings.ADMIN_PORT);
     this.operators = admin.isOff()
         ? null
         : bound(GatewayServer.operators(
             new AdminRoutes(routes, instances, meters, token(random), timer), options,
-            config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops));
+            config.get(GatewaySettings.ADMIN_HOST), admin.port(), loops), GatewaySettings.ADMIN_HOST,
+            GatewaySettings.ADMIN_PORT);
     files.forEach(file -> file.every(config.get(GatewaySettings.RELOAD), work));
     add(GatewaySettings.PREFILL, InstanceRole.PREFILL);
     add(GatewaySettings.DECODE, InstanceRole.DECODE);
     add(GatewaySettings.BOTH, InstanceRole.BOTH);
     this.registry = RegistryLink.open(config, instances, loops, timer, random);
+    if (registry == null && instances.all().isEmpty()) {
+      LOG.warn(
+          "no engine is given (both, or prefill and decode) and no registry: requests get 503 until POST /instances"
+              + " of the administration adds engines");
+    }
   }
 
   /// How engines with `https` are reached: they must show a certificate of their host. Null if no file is named.
@@ -187,8 +200,16 @@ final class Gateway implements AutoCloseable {
     return new Gateway(config);
   }
 
-  private static DisposableServer bound(Mono<? extends DisposableServer> server) {
-    return requireNonNull(server.block(), "a server binds or fails");
+  /// Binds a server. One that cannot be bound leaves nothing open.
+  private DisposableServer bound(Mono<? extends DisposableServer> server, Setting<?> host, Setting<?> port)
+      throws IOException {
+    try {
+      return requireNonNull(server.block(), "a server binds or fails");
+    } catch (ChannelBindException e) {
+      events.close().block(END);
+      release();
+      throw BindFailure.of(config.said(host), config.said(port), e);
+    }
   }
 
   private void add(Setting<List<EngineAddress>> setting, InstanceRole role) {
@@ -293,6 +314,7 @@ final class Gateway implements AutoCloseable {
   ///
   /// @return whether all of them ended
   boolean drain() {
+    routes.drain();
     clients.dispose();
     Duration limit = config.get(GatewaySettings.DRAIN_TIMEOUT);
     return Boolean.TRUE.equals(Flux.interval(Duration.ZERO, LOOK, timer)
@@ -314,6 +336,10 @@ final class Gateway implements AutoCloseable {
     if (sessions != null) {
       sessions.close().block(END);
     }
+    release();
+  }
+
+  private void release() {
     pools.close().block(END);
     loops.disposeLater(Duration.ZERO, END).block(END.plus(END));
     work.dispose();

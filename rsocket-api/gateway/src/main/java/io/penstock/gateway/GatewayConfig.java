@@ -2,6 +2,8 @@ package io.penstock.gateway;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.gateway.http.AdminRoutes;
+import io.penstock.node.serve.BindFailure;
 import io.penstock.node.setting.Origin;
 import io.penstock.node.setting.Setting;
 import java.io.IOException;
@@ -9,10 +11,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -30,8 +35,7 @@ final class GatewayConfig {
 
   private record Given(String text, Origin origin) {}
 
-  private GatewayConfig(Map<Setting<?>, Given> given) {
-    List<String> problems = new ArrayList<>();
+  private GatewayConfig(Map<Setting<?>, Given> given, List<String> problems) {
     given.forEach((setting, one) -> keep(setting, one, problems));
     if (problems.isEmpty()) {
       requireRules(problems);
@@ -46,10 +50,11 @@ final class GatewayConfig {
   /// @throws IllegalArgumentException naming every problem
   static GatewayConfig resolve(@Nullable Path file, Map<String, String> environment, Map<Setting<?>, String> flags)
       throws IOException {
+    List<String> problems = new ArrayList<>();
     Map<Setting<?>, Given> given = new LinkedHashMap<>();
     GatewaySettings.ALL.forEach(setting -> given.put(setting, new Given(setting.initial(), Origin.ofDefault())));
     if (file != null) {
-      readFile(file, given);
+      readFile(file, given, problems);
     }
     for (Setting<?> setting : GatewaySettings.ALL) {
       String text = environment.get(GatewaySettings.variable(setting));
@@ -58,21 +63,19 @@ final class GatewayConfig {
       }
     }
     flags.forEach((setting, text) -> given.put(setting, new Given(text, Origin.ofFlag(setting.flag()))));
-    return new GatewayConfig(given);
+    return new GatewayConfig(given, problems);
   }
 
-  private static void readFile(Path file, Map<Setting<?>, Given> given) throws IOException {
+  private static void readFile(Path file, Map<Setting<?>, Given> given, List<String> problems) throws IOException {
     Map<String, String> texts = new LinkedHashMap<>();
     try {
       flatten("", YAMLMapper.builder().build().readTree(Files.readString(file)), texts);
     } catch (JacksonException e) {
       throw new IllegalArgumentException("config must be YAML (was not: " + e.getOriginalMessage() + ")", e);
     }
-    texts.forEach((key, text) -> {
-      Setting<?> known = GatewaySettings.ALL.stream().filter(setting -> setting.key().equals(key)).findFirst()
-          .orElseThrow(() -> new IllegalArgumentException("key of " + file + " must be a setting (was " + key + ")"));
-      given.put(known, new Given(text, new Origin(Origin.Kind.FILE, file.toString())));
-    });
+    texts.forEach((key, text) -> GatewaySettings.ALL.stream().filter(setting -> setting.key().equals(key)).findFirst()
+        .ifPresentOrElse(known -> given.put(known, new Given(text, new Origin(Origin.Kind.FILE, file.toString()))),
+            () -> problems.add("key of " + file + " must be a setting (was " + key + ")")));
   }
 
   private static void flatten(String prefix, JsonNode node, Map<String, String> texts) {
@@ -99,7 +102,9 @@ final class GatewayConfig {
           one.origin().kind().name().toLowerCase(Locale.ROOT), one.origin().where(),
           GatewaySettings.variable(setting), setting.flag()));
     } catch (IllegalArgumentException e) {
-      problems.add(String.valueOf(e.getMessage()));
+      String why = e.getCause() == null ? "" : String.valueOf(e.getCause().getMessage());
+      boolean isOfAPart = why.contains(" must "); // which breaks a rule of its own
+      problems.add(e.getMessage() + (isOfAPart ? ": " + why : ""));
     }
   }
 
@@ -115,16 +120,32 @@ final class GatewayConfig {
       problems.add("keys.file must be given where listen.host is beyond this host, or open.to.network be true (was "
           + get(GatewaySettings.HOST) + " without)");
     }
+    requireNewNames(problems);
     if (get(GatewaySettings.PREFILL).isEmpty() != get(GatewaySettings.DECODE).isEmpty()) {
       problems
           .add("prefill and decode must be given together (was one of them); engines that do both are given by both");
     }
   }
 
+  /// An engine has one name, which is where it listens, so it has one role.
+  private void requireNewNames(List<String> problems) {
+    Set<String> names = new HashSet<>();
+    Stream.of(GatewaySettings.PREFILL, GatewaySettings.DECODE, GatewaySettings.BOTH)
+        .flatMap(setting -> get(setting).stream()).filter(address -> !names.add(AdminRoutes.nameOf(address))).distinct()
+        .forEach(address -> problems
+            .add("prefill, decode and both must name each engine once (was again " + address + ")"));
+  }
+
   <T> T get(Setting<T> setting) {
     @SuppressWarnings("unchecked") // keep() reads the value with the setting's own type
     T value = (T) requireNonNull(values.get(setting), setting.key());
     return value;
+  }
+
+  /// A setting as it was given, for messages.
+  BindFailure.Said said(Setting<?> setting) {
+    Row row = rows.stream().filter(each -> each.key().equals(setting.key())).findFirst().orElseThrow();
+    return new BindFailure.Said(row.key(), row.flag(), row.value(), row.origin());
   }
 
   List<Row> rows() {

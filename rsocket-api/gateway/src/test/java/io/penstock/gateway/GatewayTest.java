@@ -1,6 +1,7 @@
 package io.penstock.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
@@ -20,6 +21,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -53,6 +55,8 @@ final class GatewayTest {
   private static final String USAGE = ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
 
   private final HttpClient http = HttpClient.newHttpClient();
+  private final LogLines access = new LogLines(LogLines.ACCESS);
+  private final List<String> lines = access.lines();
   private final TokenEngine one = new TokenEngine();
   private final TokenEngine two = new TokenEngine();
   private @TempDir Path folder;
@@ -69,6 +73,7 @@ final class GatewayTest {
     one.close();
     two.close();
     http.close();
+    access.close();
   }
 
   private Gateway started(Map<Setting<?>, String> more) throws Exception {
@@ -234,6 +239,9 @@ final class GatewayTest {
     assertThat(send(request(gateway.url() + "/v1/models").build()).body()).contains("\"id\":\"m\"");
     assertThat(tree(send(request(gateway.url() + "/v1/models/m").build())).path("id").asString()).isEqualTo("m");
     assertThat(send(request(gateway.url() + "/v1/models/x").build()).statusCode()).isEqualTo(404);
+    HttpResponse<String> head = send(request(gateway.url() + "/v1/models").HEAD().build());
+    assertThat(head.statusCode()).isEqualTo(200);
+    assertThat(head.body()).isEmpty();
   }
 
   @ParameterizedTest
@@ -330,6 +338,7 @@ final class GatewayTest {
     two.awaitRunning(0);
 
     assertThat(gateway.drain()).isTrue();
+    access.await(all -> all.stream().filter(line -> line.startsWith("POST /v1/completions 499 ")).count() == 20);
   }
 
   @Test
@@ -348,7 +357,9 @@ final class GatewayTest {
     String name = URI.create(one.url()).getAuthority();
 
     assertThat(admin("DELETE", "/instances/" + name + "?wait=0", "").statusCode()).isEqualTo(202);
-    assertThat(admin("GET", "/instances", "").body()).doesNotContain(name);
+    assertThat(admin("GET", "/instances", "").body())
+        .contains("{\"name\":\"" + name + "\",\"role\":\"both\",\"url\":\"" + one.url() + "\",\"state\":\"removing\"");
+    assertThat(admin("DELETE", "/instances/" + name + "?wait=0", "").body()).contains("\"state\":\"removing\"");
     one.gate = gate.asMono();
     gate.tryEmitEmpty();
     for (CompletableFuture<HttpResponse<String>> each : running) {
@@ -356,6 +367,8 @@ final class GatewayTest {
     }
     assertThat(admin("POST", "/instances", "{\"role\":\"both\",\"url\":\"" + one.url() + "\"}").statusCode())
         .isEqualTo(201);
+    assertThat(admin("POST", "/instances", "{\"role\":\"both\",\"url\":\"" + one.url() + "\"}").statusCode())
+        .as("it is there").isEqualTo(409);
     assertThat(admin("POST", "/instances/" + name + "/drain", "").body()).contains("\"state\":\"draining\"");
     assertThat(admin("DELETE", "/instances/" + name, "").statusCode()).isEqualTo(200);
     assertThat(admin("DELETE", "/instances/" + name, "").statusCode()).isEqualTo(404);
@@ -437,9 +450,149 @@ final class GatewayTest {
     assertThat(post("/v1/completions", body, "Authorization", "Bearer " + key).statusCode()).isEqualTo(200);
     assertThat(post("/v1/messages", CHAT.formatted(""), "x-api-key", key).statusCode()).isEqualTo(200);
     HttpResponse<String> refused = post("/v1/messages", CHAT.formatted(""), "x-api-key", key);
+    assertThat(
+        send(request(gateway.url() + "/v1/models").header("Authorization", "Bearer " + key).build()).statusCode())
+        .as("generates nothing").isEqualTo(200);
+    assertThat(post("/v1/sessions/a", "{\"state\":\"ENDED\"}", "x-api-key", key).statusCode()).isEqualTo(501);
+    access.await(all -> all.stream().anyMatch(each -> each.contains("/v1/sessions 501")));
+    assertThat(lines).anyMatch(each -> each.contains("/v1/messages 429") && each.contains("first - ms")
+        && each.contains("cached -,") && each.contains("tenant team-a,"));
     assertThat(refused.statusCode()).isEqualTo(429);
     assertThat(tree(refused).path("error").path("type").asString()).isEqualTo("rate_limit_error");
     assertThat(Integer.parseInt(refused.headers().firstValue("Retry-After").orElseThrow())).isBetween(1, 60);
+  }
+
+  @Test
+  @Timeout(20)
+  void drain_isSaidAtBothPorts_untilTheLastAnswerEnds() throws Exception {
+    Sinks.Empty<Void> gate = Sinks.empty();
+    one.gate = gate.asMono();
+    two.gate = gate.asMono();
+    HttpResponse<InputStream> answer = http.send(request(gateway.url() + "/v1/completions")
+        .POST(HttpRequest.BodyPublishers.ofString(COMPLETION.formatted(STREAM)))
+        .header("Content-Type", "application/json").build(), HttpResponse.BodyHandlers.ofInputStream());
+    CompletableFuture<Boolean> drained = CompletableFuture.supplyAsync(gateway::drain);
+    HttpRequest health = request("http://" + gateway.ready().admin() + "/health").build();
+    HttpResponse<String> state = send(health);
+    while (state.statusCode() == 200) { // the drain begins on another thread
+      state = send(health);
+    }
+
+    assertThat(state.statusCode()).isEqualTo(503);
+    assertThat(tree(state).path("state").asString()).isEqualTo("draining");
+    gate.tryEmitEmpty();
+    assertThat(new String(answer.body().readAllBytes(), StandardCharsets.UTF_8)).endsWith("data: [DONE]\n\n");
+    assertThat(drained.get()).isTrue();
+  }
+
+  @Test
+  void allInstancesDrained_isTheReason() throws Exception {
+    for (TokenEngine engine : List.of(one, two)) {
+      admin("POST", "/instances/" + URI.create(engine.url()).getAuthority() + "/drain", "");
+    }
+
+    assertThat(send(request(gateway.url() + "/health").build()).body()).contains("\"all 2 decode instances drain\"");
+    HttpResponse<String> refused = post("/v1/completions", COMPLETION.formatted(""));
+    assertThat(refused.statusCode()).isEqualTo(503);
+    assertThat(refused.body()).contains("all 2 decode instances drain");
+  }
+
+  @Test
+  void engineThatRefusesConnections_isAskedOnce_andClientsAreNotToldWhereItIs() throws Exception {
+    one.close();
+    two.refusesWith = 500;
+    two.refusal = "{\"error\":{\"message\":\"pull from 127.0.0.1:8998 failed: Connection refused\",\"code\":500}}";
+    HttpResponse<String> refused = post("/v1/completions", COMPLETION.formatted(""));
+
+    assertThat(refused.statusCode()).isEqualTo(502);
+    two.close();
+    admin("DELETE", "/instances/" + URI.create(two.url()).getAuthority(), "");
+    HttpResponse<String> unreached = post("/v1/completions", COMPLETION.formatted(""));
+    assertThat(unreached.statusCode()).isIn(502, 503);
+    access.await(all -> all.size() >= 2);
+    assertThat(lines).filteredOn(line -> line.startsWith("POST")).last().asString().contains("attempts 1,");
+    for (HttpResponse<String> each : List.of(refused, unreached)) {
+      assertThat(tree(each).path("error").path("message").asString()).doesNotContain("127.0.0.1", "onnection refused")
+          .isNotEmpty();
+    }
+  }
+
+  @Test
+  void modelThatNoOneNamed_isTheEngines_andThePromptIsCountedAtTheBegin() throws Exception {
+    String chat = CHAT.replace("\"model\":\"m\",", "");
+    String response = RESPONSE.replace("\"model\":\"m\",", "");
+    JsonNode start = events(post("/v1/messages", chat.formatted(STREAM)).body()).getFirst().path("message");
+
+    assertThat(start.path("model").asString()).isEqualTo("m");
+    assertThat(start.path("usage").path("input_tokens").asInt()).isEqualTo(5);
+    assertThat(tree(post("/v1/messages", chat.formatted(""))).path("model").asString()).isEqualTo("m");
+    assertThat(tree(post("/v1/responses", response.formatted(""))).path("model").asString()).isEqualTo("m");
+    assertThat(events(post("/v1/responses", response.formatted(STREAM)).body()))
+        .allSatisfy(event -> assertThat(event.path("response").path("model").asString("m")).isEqualTo("m"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"/v1/responses|{\"input\":[]}|input|input must be",
+    "/v1/responses|{\"input\":\"a\",\"max_output_tokens\":0}|max_output_tokens|max_output_tokens must be",
+    "/v1/responses|{}|input|(was missing)", "/v1/messages|{\"messages\":[]}|max_tokens|(was missing)",
+    "/v1/completions|{\"prompt\":\"a\",\"stream\":1}|stream|(was 1)",
+    "/v1/completions|{\"prompt\":\"a\"|null|(was not, at line 1, column "})
+  void refusal_namesTheClientsField_andItsValue(String path, String body, String param, String message)
+      throws Exception {
+    JsonNode error = tree(post(path, body)).path("error");
+
+    assertThat(error.path("message").asString()).contains(message).doesNotContain("ource", "xception");
+    if (!path.equals("/v1/messages")) { // which has no such member
+      assertThat(error.path("param").asString("null")).isEqualTo(param);
+    }
+  }
+
+  @Test
+  void engineThatBlamesAField_blamesTheClientsOwn() throws Exception {
+    one.refusal = "{\"error\":{\"message\":\"max_tokens must be at most 3 (was 6)\",\"code\":400}}";
+    two.refusal = one.refusal;
+    one.refusesWith = 400;
+    two.refusesWith = 400;
+    JsonNode response = tree(post("/v1/responses", RESPONSE.formatted(""))).path("error");
+    JsonNode chat = tree(post("/v1/chat/completions", CHAT.formatted(""), "X-Priority", "7")).path("error");
+    JsonNode header = tree(post("/v1/chat/completions", CHAT.formatted(""), "X-Priority", "x")).path("error");
+
+    assertThat(response.path("message").asString()).isEqualTo("max_output_tokens must be at most 3 (was 6)");
+    assertThat(response.path("param").asString()).isEqualTo("max_output_tokens");
+    assertThat(chat.path("param").asString()).isEqualTo("max_tokens");
+    assertThat(header.path("param").asString()).isEqualTo("X-Priority");
+    assertThat(header.path("message").asString()).isEqualTo("X-Priority must be from 0 to 7 (was \"x\")");
+  }
+
+  @Test
+  void wrongCommandsOfOperators_areNamed() throws Exception {
+    for (String[] each : new String[][] {{"{}", "url must be the http or https URL of an engine (was missing)"},
+      {"{\"url\":\"http://h:1\"}", "role must be prefill, decode or both (was missing)"},
+      {"{\"urls\":1}", "fields must be some of role, url, name (was \"urls\")"}, {"{\"a\"", "body must be JSON"},
+      {"{\"role\":\"both\",\"url\":\"http://h:1#foo=1\"}", "(was foo)"}}) {
+      HttpResponse<String> refused = admin("POST", "/instances", each[0]);
+      assertThat(refused.statusCode()).isEqualTo(400);
+      assertThat(tree(refused).path("error").asString()).contains(each[1]).doesNotContain("Source", "Feature");
+    }
+  }
+
+  @Test
+  void takenPort_isNamedWithItsSetting() {
+    String port = String.valueOf(URI.create(gateway.url()).getPort());
+    for (Setting<?> setting : List.of(GatewaySettings.PORT, GatewaySettings.ADMIN_PORT)) {
+      assertThatThrownBy(() -> started(Map.of(setting, port))).isInstanceOf(IOException.class)
+          .hasMessageMatching(setting.key() + " must be free for this user at 127.0.0.1 \\(was " + port + ", from "
+              + setting.flag() + "\\): .*; " + setting.flag() + " 0 takes any that is free");
+    }
+  }
+
+  @Test
+  void wrongSettings_areAllNamed() throws Exception {
+    Path file = Files.writeString(folder.resolve("config"), "unknown: 1\nqueue: many\nboth: 'http://h:1#foo=1'\n");
+    assertThatThrownBy(() -> GatewayConfig.resolve(file, Map.of(), Map.of()))
+        .hasMessageContaining("(was unknown)").hasMessageContaining("queue must be").hasMessageContaining("(was foo)");
+    assertThatThrownBy(() -> GatewayConfig.resolve(null, Map.of(),
+        Map.of(GatewaySettings.BOTH, "http://h:1,http://h:1"))).hasMessageContaining("(was again http://h:1)");
   }
 
   @Test

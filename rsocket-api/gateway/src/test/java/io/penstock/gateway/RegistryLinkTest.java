@@ -113,6 +113,30 @@ final class RegistryLinkTest {
     }
   }
 
+  @Test
+  void nodeWithoutARegistry_isNamedAsTheReason_andSoIsAGatewayWithoutEngines() throws Exception {
+    KvServer plain = requireNonNull(KvServer.bind(
+        TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), NodeSpaces.none(), null,
+        DisaggServices.none(), KvServerOptions.builder().build(), new ByteBudget("plain", 1 << 20, 4), timers,
+        Schedulers.immediate()).block(PATIENCE));
+    int at = ((InetSocketAddress) ((TcpListener) plain.listening()).address()).getPort();
+    Map<Setting<?>, String> flags = Map.of(GatewaySettings.PORT, "0", GatewaySettings.ADMIN_PORT, "off",
+        GatewaySettings.REGISTRY, "127.0.0.1:" + at);
+    try (LogLines followed = new LogLines("io.penstock.gateway.instance.RegistryFollower");
+        LogLines begun = new LogLines("io.penstock.gateway.Gateway")) {
+      try (Gateway _ = Gateway.start(GatewayConfig.resolve(null, Map.of(), flags))) {
+        followed.await(lines -> !lines.isEmpty());
+        assertThat(followed.lines()).first().asString().contains("serve --registry true");
+        assertThat(begun.lines()).isEmpty();
+      }
+      Gateway.start(GatewayConfig.resolve(null, Map.of(), Map.of(GatewaySettings.PORT, "0",
+          GatewaySettings.ADMIN_PORT, "off"))).close();
+      assertThat(begun.lines()).singleElement().asString().startsWith("no engine is given");
+    } finally {
+      plain.close().block(PATIENCE);
+    }
+  }
+
   private String complete(Gateway gateway) throws Exception {
     return http.send(HttpRequest.newBuilder(URI.create(gateway.url() + "/v1/completions"))
         .header("Content-Type", "application/json")

@@ -5,8 +5,10 @@ import io.penstock.examples.openai.EngineServerOptions;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.option.SecondsOption;
+import io.penstock.node.serve.BindFailure;
 import io.penstock.wire.PenstockClient;
 import io.penstock.wire.PenstockNode;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -20,6 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.netty.ChannelBindException;
 
 /// `jlama serve`.
 @Command(name = "serve", mixinStandardHelpOptions = true,
@@ -107,6 +110,9 @@ final class ServeCommand implements Callable<Integer> {
           new JlamaServing(engine, new JlamaCache(client, sender, patience), role, address, slots);
       EngineServer.Running server = EngineServer.start(serving,
           EngineServerOptions.of(host, port).withSlots(slots).withQueue(queue), Clock.systemUTC())
+          .onErrorMap(ChannelBindException.class,
+              taken -> new UncheckedIOException(BindFailure.of(new BindFailure.Said("--host", "--host", host, "--host"),
+                  new BindFailure.Said("--port", "--port", String.valueOf(port), "--port"), taken)))
           .blockOptional(PATIENCE).orElseThrow();
       console.print("jlama: %s serves %s at http://%s, blocks at %s".formatted(
           role.name().toLowerCase(Locale.ROOT), engine.name(), server.address(), address));

@@ -3,6 +3,7 @@ package io.penstock.examples.engine.transformer;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.node.text.Reason;
 import io.penstock.tier.TierHolds;
 import io.penstock.wire.PenstockClient;
 import io.penstock.wire.client.KvClientOptions;
@@ -12,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -81,7 +83,9 @@ final class Peers {
       peer.pausedUntil = null;
       return result.orElse(otherwise);
     } catch (Waits.FailedException e) {
-      LOG.warn("going on without {}: {}", address, String.valueOf(e.getCause()));
+      LOG.warn("going on without {}: {}", address, e.getCause() instanceof TimeoutException
+          ? "no answer within " + patience.toMillis() + " ms"
+          : Reason.ofCause(e));
       peer.pausedUntil = nanos.getAsLong() + PAUSE.toNanos();
       return otherwise;
     }

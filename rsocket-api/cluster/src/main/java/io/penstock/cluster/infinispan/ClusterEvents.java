@@ -27,12 +27,15 @@ final class ClusterEvents {
   private final Sinks.Many<MapLoss> losses = Sinks.many().multicast().directBestEffort();
   private final Serial serial = new Serial();
   private final Runnable onMembers;
+  private final Runnable onReunion;
   private final Runnable onSegments;
 
   /// @param onMembers runs when a member or its record may have changed; must be quick
+  /// @param onReunion runs when parts of a split cluster met; must be quick
   /// @param onSegments runs when segments moved, perhaps to this member; must be quick
-  ClusterEvents(Runnable onMembers, Runnable onSegments) {
+  ClusterEvents(Runnable onMembers, Runnable onReunion, Runnable onSegments) {
     this.onMembers = onMembers;
+    this.onReunion = onReunion;
     this.onSegments = onSegments;
   }
 
@@ -72,7 +75,7 @@ final class ClusterEvents {
     @Merged
     public void merged(MergeEvent event) {
       events.onMembers.run();
-      events.lose(new MapLoss.Healed());
+      events.onReunion.run();
     }
   }
 

@@ -16,11 +16,13 @@ import java.util.function.Function;
 import java.util.function.LongPredicate;
 import org.infinispan.AdvancedCache;
 import org.infinispan.container.entries.InternalCacheEntry;
+import org.infinispan.distribution.LocalizedCacheTopology;
 import org.infinispan.functional.EntryView.ReadWriteEntryView;
 import org.infinispan.functional.FunctionalMap.ReadWriteMap;
 import org.infinispan.functional.Param.StatisticsMode;
 import org.infinispan.functional.impl.FunctionalMapImpl;
 import org.infinispan.functional.impl.ReadWriteMapImpl;
+import org.infinispan.remoting.transport.Address;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -29,20 +31,21 @@ import reactor.core.scheduler.Scheduler;
 /// The [SharedMap] in a distributed cache of Infinispan, whose keys and values are bytes.
 final class DistributedMap implements SharedMap {
   private static final int PURGED_AT_ONCE = 512;
+  private static final int MOST_OWNERS = BlockName.SEGMENTS;
 
   private final AdvancedCache<byte[], byte[]> cache;
   private final ReadWriteMap<byte[], byte[]> functions;
   private final Flux<MapLoss> losses;
-  private final Scheduler writer;
+  private final Scheduler waiting;
   private final Scheduler sweeper;
 
-  /// @param writer one thread, which waits for each change: Infinispan changes many entries in no other way
+  /// @param waiting virtual threads, each of which waits for a change: Infinispan changes many entries in no other way
   /// @param sweeper one thread, which walks over all entries kept here
-  DistributedMap(AdvancedCache<byte[], byte[]> cache, Flux<MapLoss> losses, Scheduler writer, Scheduler sweeper) {
+  DistributedMap(AdvancedCache<byte[], byte[]> cache, Flux<MapLoss> losses, Scheduler waiting, Scheduler sweeper) {
     this.cache = cache;
     this.functions = ReadWriteMapImpl.create(FunctionalMapImpl.create(cache)).withParams(StatisticsMode.SKIP);
     this.losses = losses;
-    this.writer = writer;
+    this.waiting = waiting;
     this.sweeper = sweeper;
   }
 
@@ -56,9 +59,24 @@ final class DistributedMap implements SharedMap {
     return change(names, new Forget(rounds));
   }
 
+  /// One command for each owner, all at once. A command for several would lock the names kept here while it waits for
+  /// other members, and two members that change the same names would wait for each other.
   private Mono<Void> change(List<BlockName> names,
       Function<ReadWriteEntryView<byte[], byte[]>, @Nullable Void> function) {
-    return Mono.<Void>fromRunnable(() -> changeNow(keys(names), function)).subscribeOn(writer);
+    return Flux.fromIterable(byOwner(names).values())
+        .flatMap(some -> Mono.<Void>fromRunnable(() -> changeNow(some, function)).subscribeOn(waiting), MOST_OWNERS)
+        .then();
+  }
+
+  private Map<Address, Set<byte[]>> byOwner(List<BlockName> names) {
+    LocalizedCacheTopology topology = cache.getDistributionManager().getCacheTopology();
+    Map<Address, Set<byte[]>> byOwner = new HashMap<>();
+    for (BlockName name : names) {
+      Address owner = topology.getSegmentDistribution(name.segment()).primary();
+      byOwner.computeIfAbsent(owner == null ? topology.getLocalAddress() : owner, any -> new HashSet<>())
+          .add(name.bytes());
+    }
+    return byOwner;
   }
 
   private void changeNow(Set<byte[]> keys, Function<ReadWriteEntryView<byte[], byte[]>, @Nullable Void> function) {

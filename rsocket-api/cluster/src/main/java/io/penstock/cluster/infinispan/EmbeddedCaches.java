@@ -9,6 +9,7 @@ import org.infinispan.configuration.cache.ConfigurationBuilder;
 import org.infinispan.configuration.cache.StorageType;
 import org.infinispan.configuration.global.GlobalConfigurationBuilder;
 import org.infinispan.configuration.global.ShutdownHookBehavior;
+import org.infinispan.conflict.MergePolicy;
 import org.infinispan.manager.DefaultCacheManager;
 import org.infinispan.partitionhandling.PartitionHandling;
 import org.jgroups.Event;
@@ -21,6 +22,7 @@ public final class EmbeddedCaches implements AutoCloseable {
   private static final String MEMBERS = "members";
   private static final String BLOCKS = "blocks";
   private static final long CALL_MILLIS = 4000;
+  private static final long LOCK_MILLIS = 2000;
   private static final long TRANSFER_MILLIS = 60_000;
 
   private final DefaultCacheManager manager;
@@ -69,6 +71,7 @@ public final class EmbeddedCaches implements AutoCloseable {
   private static ConfigurationBuilder membersConfiguration() {
     ConfigurationBuilder cache = plain(CacheMode.REPL_SYNC);
     cache.memory().storage(StorageType.HEAP);
+    cache.clustering().partitionHandling().mergePolicy(MergePolicy.PREFERRED_NON_NULL);
     return cache;
   }
 
@@ -87,6 +90,7 @@ public final class EmbeddedCaches implements AutoCloseable {
     // Both parts of a split go on: what they say is soft state, and said again when the split heals.
     cache.clustering().partitionHandling().whenSplit(PartitionHandling.ALLOW_READ_WRITES).mergePolicy(null);
     cache.encoding().mediaType(MediaType.APPLICATION_OCTET_STREAM_TYPE);
+    cache.locking().lockAcquisitionTimeout(LOCK_MILLIS, TimeUnit.MILLISECONDS);
     cache.expiration().disableReaper();
     cache.statistics().disable();
     return cache;

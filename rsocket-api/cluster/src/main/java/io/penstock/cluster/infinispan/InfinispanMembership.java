@@ -106,6 +106,11 @@ final class InfinispanMembership implements Membership {
     }
   }
 
+  /// The engine under this place, for tests that cut it off.
+  EmbeddedCaches caches() {
+    return caches;
+  }
+
   @Override
   public String cluster() {
     return terms.cluster();

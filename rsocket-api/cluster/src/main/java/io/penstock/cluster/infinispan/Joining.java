@@ -17,7 +17,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.infinispan.configuration.cache.StorageType;
 import org.jgroups.JChannel;
@@ -69,17 +68,17 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
     EmbeddedCaches caches = EmbeddedCaches.join(channel, terms.cluster(), terms.node(), storage);
     UUID address = caches.manager().getAddress().getNodeUUID();
 
-    AtomicReference<Runnable> sweeps = new AtomicReference<>(() -> {});
-    MemberTable table = new MemberTable(caches, () -> sweeps.get().run());
-    ClusterEvents events = new ClusterEvents(table::read, () -> sweeps.get().run());
-    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.writer(), threads.sweeper());
+    MemberSteps steps = new MemberSteps();
+    MemberTable table = new MemberTable(caches, steps);
+    ClusterEvents events = new ClusterEvents(table::read, () -> steps.reunited(true), steps::roundsEnded);
+    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.waiting(), threads.sweeper());
     Sweep sweep = new Sweep(map, table::known, SWEEP_GRACE, terms.timers());
-    sweeps.set(sweep::want);
     OwnRecord own = new OwnRecord(terms, address, table, threads.writer());
     AnnounceTerms announce = AnnounceTerms.defaults();
     Announcer announcer = new Announcer(new AnnounceParts(map, blockNames, own,
         new Pace(keysPerSecond, announce.batch(), terms.timers()), announce, numbers(), terms.timers()));
     Locate directory = new Locate(map, blockNames, table::known);
+    steps.begin(own, events, sweep);
     events.listenTo(caches);
     return new InfinispanMembership(terms, caches, threads, events, table, own, announcer, directory, sweep);
   }

@@ -16,8 +16,9 @@ import java.util.UUID;
 /// What a member tells of itself.
 ///
 /// @param address that the engine gave it, other than at any other start
+/// @param reunions of a split cluster that it noticed, see [io.penstock.cluster.directory.Reunion]
 /// @param rounds of announcements that count; never changed
-record MemberRecord(UUID address, Member member, long[] rounds) {
+record MemberRecord(UUID address, Member member, int reunions, long[] rounds) {
   private static final int VERSION = 1;
 
   /// The record as bytes: a version, then the fields in order.
@@ -28,6 +29,7 @@ record MemberRecord(UUID address, Member member, long[] rounds) {
       to.writeLong(address.getMostSignificantBits());
       to.writeLong(address.getLeastSignificantBits());
       write(to, member);
+      to.writeInt(reunions);
       to.writeInt(rounds.length);
       for (long round : rounds) {
         to.writeLong(round);
@@ -61,11 +63,12 @@ record MemberRecord(UUID address, Member member, long[] rounds) {
       }
       UUID address = new UUID(from.readLong(), from.readLong());
       Member member = readMember(from);
+      int reunions = from.readInt();
       long[] rounds = new long[from.readInt()];
       for (int i = 0; i < rounds.length; i++) {
         rounds[i] = from.readLong();
       }
-      return new MemberRecord(address, member, rounds);
+      return new MemberRecord(address, member, reunions, rounds);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

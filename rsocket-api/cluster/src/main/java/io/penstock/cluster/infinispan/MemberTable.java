@@ -1,6 +1,8 @@
 package io.penstock.cluster.infinispan;
 
 import io.penstock.cluster.directory.KnownMembers;
+import io.penstock.cluster.directory.Reunion;
+import io.penstock.cluster.directory.Reunion.Seen;
 import io.penstock.operator.SerialLoop;
 import io.penstock.wire.cluster.Member;
 import java.io.UncheckedIOException;
@@ -31,18 +33,30 @@ final class MemberTable {
 
   private final DefaultCacheManager manager;
   private final AdvancedCache<byte[], byte[]> cache;
-  private final Runnable onEndedRounds;
+  private final Listener listener;
   private final SerialLoop reading = new SerialLoop(this::readNow);
   /// Only for steps of `reading`.
+  private final Reunion<UUID> reunion = new Reunion<>();
+  /// Only for [#removeGone], which one thread calls.
   private final Map<UUID, Integer> missed = new HashMap<>();
   private volatile KnownMembers known = KnownMembers.NONE;
   private volatile Map<String, MemberRecord> records = Map.of();
 
-  /// @param onEndedRounds runs when rounds of announcements do not count any more
-  MemberTable(EmbeddedCaches caches, Runnable onEndedRounds) {
+  /// Is called in steps of a reading; must be quick.
+  interface Listener {
+    /// Rounds of announcements do not count any more.
+    void roundsEnded();
+
+    /// Parts of the cluster were split and met.
+    ///
+    /// @param isOwn whether this member noticed, rather than heard of it
+    void reunited(boolean isOwn);
+  }
+
+  MemberTable(EmbeddedCaches caches, Listener listener) {
     this.manager = caches.manager();
     this.cache = caches.members();
-    this.onEndedRounds = onEndedRounds;
+    this.listener = listener;
   }
 
   /// The members as of the last reading.
@@ -63,10 +77,12 @@ final class MemberTable {
   private void readNow() {
     Set<UUID> present = present();
     Map<String, MemberRecord> byName = new HashMap<>();
+    Map<UUID, Integer> reunions = new HashMap<>();
     for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
       MemberRecord record = readable(Bytes.of(entry.getValue()));
       if (record != null && present.contains(record.address())) {
         byName.put(record.member().name(), record);
+        reunions.put(record.address(), record.reunions());
       }
     }
     List<MemberRecord> sorted = new ArrayList<>(byName.values());
@@ -76,7 +92,11 @@ final class MemberTable {
     known = new KnownMembers(sorted.stream().map(MemberRecord::member).toList(),
         sorted.stream().map(MemberRecord::rounds).toList());
     if (known.lacksRoundsOf(before)) {
-      onEndedRounds.run();
+      listener.roundsEnded();
+    }
+    Seen seen = reunion.see(present, reunions);
+    if (seen != Seen.NOTHING) {
+      listener.reunited(seen == Seen.OWN);
     }
   }
 
@@ -130,8 +150,15 @@ final class MemberTable {
     return cache.putAsync(key(record.member()), record.bytes());
   }
 
+  /// Removes the record of this name if it is of this member.
   CompletableFuture<?> remove(MemberRecord record) {
-    return cache.removeAsync(key(record.member()));
+    byte[] key = key(record.member());
+    return cache.getAsync(key).thenCompose(bytes -> {
+      MemberRecord stored = bytes == null ? null : readable(bytes);
+      return stored != null && stored.address().equals(record.address())
+          ? cache.removeAsync(key, bytes)
+          : CompletableFuture.completedFuture(false);
+    });
   }
 
   private Set<UUID> present() {

@@ -18,6 +18,8 @@ import reactor.core.scheduler.Scheduler;
 final class OwnRecord implements Rounds {
   /// The part of the capacity by which the bytes must have changed to be told: one in so many.
   private static final long MUCH = 100;
+  /// Refreshes after which a record is told anyway.
+  private static final int ALL_EACH = 10;
 
   private final ClusterTerms terms;
   private final UUID address;
@@ -27,6 +29,8 @@ final class OwnRecord implements Rounds {
   private State state = State.UP;
   private Figures told;
   private List<String> endpoints;
+  private int reunions;
+  private int refreshes;
   private boolean isUntold;
   private boolean isClosed;
 
@@ -42,7 +46,7 @@ final class OwnRecord implements Rounds {
   /// The newest record.
   synchronized MemberRecord record() {
     Member member = new Member(terms.node(), terms.generation(), endpoints, terms.place(), state, told);
-    return new MemberRecord(address, member,
+    return new MemberRecord(address, member, reunions,
         rounds.values().stream().flatMapToLong(LongStream::of).toArray());
   }
 
@@ -70,14 +74,24 @@ final class OwnRecord implements Rounds {
     });
   }
 
+  /// Tells that this member met others again, from which it was split.
+  Mono<Void> tellReunion() {
+    return Mono.defer(() -> {
+      synchronized (this) {
+        reunions++;
+      }
+      return write();
+    });
+  }
+
   /// Tells the figures if they changed much since they were told, the endpoints if they changed, and what could not be
-  /// told before.
+  /// told before. Tells all now and then: when parts of a cluster meet, a record may be lost at some members.
   Mono<Void> refresh() {
     return Mono.defer(() -> {
       Figures now = terms.figures().get();
       List<String> reached = List.copyOf(terms.endpoints().get());
       synchronized (this) {
-        if (!isUntold && !hasChanged(told, now) && endpoints.equals(reached)) {
+        if (!isUntold && ++refreshes % ALL_EACH != 0 && !hasChanged(told, now) && endpoints.equals(reached)) {
           return Mono.empty();
         }
         told = now;

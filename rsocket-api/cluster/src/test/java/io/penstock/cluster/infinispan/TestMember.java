@@ -74,10 +74,17 @@ final class TestMember implements AutoCloseable {
 
   /// Who has a block, and on which level: `{a=0, b=1}`.
   String holders(BlockKey key) {
-    Located located = membership.locate(List.of(key)).block();
-    TreeMap<String, Integer> holders = new TreeMap<>();
-    located.holders(0).forEach(holder -> holders.put(located.members().get(holder.member()).name(), holder.level()));
-    return holders.toString();
+    return everyHolderOf(List.of(key)).getFirst();
+  }
+
+  /// The different answers for these blocks.
+  List<String> everyHolderOf(List<BlockKey> keys) {
+    Located located = membership.locate(keys).block();
+    return IntStream.range(0, located.size()).mapToObj(i -> {
+      TreeMap<String, Integer> holders = new TreeMap<>();
+      located.holders(i).forEach(holder -> holders.put(located.members().get(holder.member()).name(), holder.level()));
+      return holders.toString();
+    }).distinct().toList();
   }
 
   long held(Collection<BlockKey> keys) {

@@ -24,10 +24,11 @@ public interface AnswerWriter {
   /// @param request the client's body
   /// @param id the request's id
   /// @param epochSecond the time of the answer
-  static AnswerWriter of(ApiForm form, ObjectNode request, String id, long epochSecond) {
+  /// @param known the counts that are known when the answer begins
+  static AnswerWriter of(ApiForm form, ObjectNode request, String id, long epochSecond, TokenCounts known) {
     return switch (form) {
       case RESPONSES -> new ResponsesWriter(request, id, epochSecond);
-      case MESSAGES -> new MessagesWriter(request, id);
+      case MESSAGES -> new MessagesWriter(request, id, known);
       default -> new PassingWriter(form, id);
     };
   }

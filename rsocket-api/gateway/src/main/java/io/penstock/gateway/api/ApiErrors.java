@@ -1,5 +1,7 @@
 package io.penstock.gateway.api;
 
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -9,6 +11,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ApiErrors {
   private static final int MAX_DETAIL = 4096;
   private static final int MAX_PARAM = 128;
+  private static final Pattern BLAMED = Pattern.compile("([a-z][a-z_]{0,40}) must ");
 
   private ApiErrors() {}
 
@@ -35,11 +38,17 @@ public final class ApiErrors {
     return response;
   }
 
-  /// The field that an engine's error names; null if it names none.
-  public static @Nullable String paramOf(String engineBody) {
+  /// The field that an engine's error names, or that its message begins with; null if it names none.
+  ///
+  /// @param request what the engine was asked
+  public static @Nullable String paramOf(String engineBody, ObjectNode request) {
     try {
       JsonNode param = ApiJson.MAPPER.readTree(engineBody).path("error").path("param");
-      return param.isString() && param.asString().length() <= MAX_PARAM ? param.asString() : null;
+      if (param.isString() && param.asString().length() <= MAX_PARAM) {
+        return param.asString();
+      }
+      Matcher blamed = BLAMED.matcher(messageOf(engineBody, ""));
+      return blamed.lookingAt() && request.has(blamed.group(1)) ? blamed.group(1) : null;
     } catch (JacksonException e) {
       return null;
     }

@@ -2,10 +2,12 @@ package io.penstock.gateway.api;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /// A refusal that the client is told in the form of its endpoint.
 public final class ApiException extends RuntimeException {
   private static final int BAD_REQUEST = 400;
+  private static final int MOST_SHOWN = 80;
   private static final long serialVersionUID = 1;
 
   private final int status;
@@ -36,11 +38,23 @@ public final class ApiException extends RuntimeException {
   }
 
   /// A field that breaks its rule.
-  static ApiException field(String name, String rule, Object was) {
-    String text = String.valueOf(was);
-    String message =
-        "%s must be %s (was %s)".formatted(name, rule, text.length() > 80 ? text.substring(0, 80) + "…" : text);
-    return of(BAD_REQUEST, message, name.contains(" ") ? null : name);
+  public static ApiException field(String name, String rule, JsonNode was) {
+    return part(name, name, rule, was);
+  }
+
+  /// A header that breaks its rule.
+  public static ApiException header(String name, String rule, String was) {
+    return of(BAD_REQUEST, "%s must be %s (was %s)".formatted(name, rule, Shown.of(was)), name);
+  }
+
+  /// A part of a field that breaks its rule.
+  ///
+  /// @param param the field
+  /// @param name of the part
+  static ApiException part(String param, String name, String rule, JsonNode was) {
+    String text = was.isMissingNode() ? "missing" : was.toString();
+    return of(BAD_REQUEST, "%s must be %s (was %s)".formatted(name, rule,
+        text.length() > MOST_SHOWN ? text.substring(0, MOST_SHOWN) + "…" : text), param);
   }
 
   public int status() {

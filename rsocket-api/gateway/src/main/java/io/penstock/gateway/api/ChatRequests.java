@@ -44,7 +44,8 @@ public final class ChatRequests {
         throw ApiException.field("prompt", "a text, tokens, or a list that is not empty", prompt);
       }
     } else if (!request.path("messages").isArray() || request.path("messages").isEmpty()) {
-      throw ApiException.field("messages", "a list that is not empty", request.path("messages"));
+      String field = form == ApiForm.RESPONSES ? "input" : "messages";
+      throw ApiException.field(field, "a list with a message", request.path("messages"));
     }
   }
 

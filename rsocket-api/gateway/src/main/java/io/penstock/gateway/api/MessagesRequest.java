@@ -50,7 +50,7 @@ final class MessagesRequest {
   private static void message(JsonNode message, ArrayNode messages) {
     String role = message.path("role").asString("");
     if (!Set.of("user", "assistant", "system").contains(role)) {
-      throw ApiException.field("role of a message", "user, assistant or system", message.path("role"));
+      throw ApiException.part("messages", "role of a message", "user, assistant or system", message.path("role"));
     }
     JsonNode content = message.path("content");
     if (content.isString()) {
@@ -58,7 +58,7 @@ final class MessagesRequest {
       return;
     }
     if (!content.isArray()) {
-      throw ApiException.field("content of a message", "a text or a list", content);
+      throw ApiException.part("messages", "content of a message", "a text or a list", content);
     }
     ArrayNode parts = ApiJson.MAPPER.createArrayNode();
     ArrayNode calls = ApiJson.MAPPER.createArrayNode();
@@ -71,8 +71,8 @@ final class MessagesRequest {
         case "tool_result" -> result(block, messages);
         case "thinking", "redacted_thinking" -> {
         } // thoughts of an earlier turn are not part of a chat
-        default -> throw ApiException.field("type of a content block", "text, image, tool_use, tool_result or thinking",
-            block.path("type"));
+        default -> throw ApiException.part("messages", "type of a content block",
+            "text, image, tool_use, tool_result or thinking", block.path("type"));
       }
     }
     if (!parts.isEmpty() || !calls.isEmpty()) {
@@ -104,7 +104,8 @@ final class MessagesRequest {
         parts.add(switch (part.path("type").asString("")) {
           case "text" -> ChatRequests.textPart(part.path("text").asString(""));
           case "image" -> ChatRequests.imagePart(image(part.path("source")));
-          default -> throw ApiException.field("type of a block in a tool_result", "text or image", part.path("type"));
+          default -> throw ApiException.part("messages", "type of a block in a tool_result", "text or image",
+              part.path("type"));
         });
       }
       ChatRequests.content(message, parts);
@@ -135,7 +136,7 @@ final class MessagesRequest {
       for (JsonNode tool : tools) {
         String type = tool.path("type").asString("custom");
         if (!type.equals("custom")) {
-          throw ApiException.field("type of a tool", "custom", tool.path("type"));
+          throw ApiException.part("tools", "type of a tool", "custom", tool.path("type"));
         }
         ObjectNode function = chatTools.addObject().put("type", "function").putObject("function");
         function.put("name", tool.path("name").asString(""));

@@ -12,7 +12,8 @@ final class MessagesWriter implements AnswerWriter {
   private static final int TEXT = -1;
   private static final int NO_BLOCK = -2;
 
-  private final String model;
+  /// Empty until the engine names it, if the request names none.
+  private String model;
   private final String id;
   private boolean begun;
   /// The tool call of the open block, [#TEXT] or [#NO_BLOCK].
@@ -20,9 +21,11 @@ final class MessagesWriter implements AnswerWriter {
   private int blocks;
   private @Nullable String finish;
   private @Nullable String stop;
-  private TokenCounts counts = TokenCounts.NONE;
+  private TokenCounts counts;
 
-  MessagesWriter(ObjectNode request, String id) {
+  /// @param known the counts that are known when the answer begins
+  MessagesWriter(ObjectNode request, String id, TokenCounts known) {
+    this.counts = known;
     this.model = request.path("model").asString("");
     this.id = id;
   }
@@ -30,10 +33,13 @@ final class MessagesWriter implements AnswerWriter {
   @Override
   public void chunk(EngineChunk chunk, StringBuilder to) {
     ChatDelta delta = ChatDelta.of(chunk);
-    begin(to);
     if (delta.usage().isObject()) {
       counts = TokenCounts.of(delta.usage());
     }
+    if (model.isEmpty()) {
+      model = ApiJson.member("model", chunk.json());
+    }
+    begin(to);
     if (!delta.text().isEmpty()) {
       if (open != TEXT) {
         open(TEXT, ApiJson.object().put("type", "text").put("text", ""), to);
@@ -82,6 +88,9 @@ final class MessagesWriter implements AnswerWriter {
   @Override
   public ObjectNode whole(ObjectNode engine) {
     JsonNode choice = engine.path("choices").path(0);
+    if (model.isEmpty()) {
+      model = engine.path("model").asString("");
+    }
     ObjectNode message = message();
     ArrayNode content = (ArrayNode) message.path("content");
     String text = choice.path("message").path("content").asString("");
@@ -121,7 +130,7 @@ final class MessagesWriter implements AnswerWriter {
       begun = true;
       ObjectNode data = ApiJson.object().put("type", "message_start");
       ObjectNode message = message();
-      message.set("usage", TokenCounts.NONE.messages());
+      message.set("usage", counts.messages());
       data.set("message", message);
       event("message_start", data, to);
     }

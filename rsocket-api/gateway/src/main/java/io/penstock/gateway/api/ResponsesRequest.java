@@ -3,6 +3,7 @@ package io.penstock.gateway.api;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// A request of `/v1/responses` as a request for a chat.
@@ -10,6 +11,9 @@ final class ResponsesRequest {
   /// Fields that mean something only where responses are stored.
   private static final List<String> STORED = List.of("store", "include", "truncation", "background",
       "conversation", "max_tool_calls", "top_logprobs");
+
+  private static final String INPUT = "a text, or a list that is not empty";
+  private static final String LIMIT = "max_output_tokens";
 
   private ResponsesRequest() {}
 
@@ -21,7 +25,7 @@ final class ResponsesRequest {
       }
     }
     if (body.path("background").asBoolean(false)) {
-      throw ApiException.field("background", "false, because responses are not stored", true);
+      throw ApiException.field("background", "false, because responses are not stored", body.path("background"));
     }
   }
 
@@ -36,7 +40,11 @@ final class ResponsesRequest {
     }
     input(chat.remove("input"), messages);
     chat.set("messages", messages);
-    ChatRequests.move(chat, "max_output_tokens", "max_tokens");
+    JsonNode limit = body.path(LIMIT);
+    if (!limit.isMissingNode() && !limit.isNull() && (!limit.isIntegralNumber() || limit.asLong() < 1)) {
+      throw ApiException.field(LIMIT, "a whole number of at least 1", limit);
+    }
+    ChatRequests.move(chat, LIMIT, "max_tokens");
     format(chat);
     JsonNode reasoning = chat.remove("reasoning");
     if (reasoning != null && reasoning.path("effort").isString()) {
@@ -51,8 +59,8 @@ final class ResponsesRequest {
       messages.addObject().put("role", "user").put("content", input.asString());
       return;
     }
-    if (input == null || !input.isArray()) {
-      throw ApiException.field("input", "a text or a list", input == null ? "missing" : input);
+    if (input == null || !input.isArray() || input.isEmpty()) {
+      throw ApiException.field("input", INPUT, input == null ? MissingNode.getInstance() : input);
     }
     for (JsonNode item : input) {
       switch (item.path("type").asString("message")) {
@@ -62,7 +70,7 @@ final class ResponsesRequest {
             .put("tool_call_id", item.path("call_id").asString("")));
         case "reasoning" -> {
         } // thoughts of an earlier turn are not part of a chat
-        default -> throw ApiException.field("type of an input item",
+        default -> throw ApiException.part("input", "type of an input item",
             "message, function_call, function_call_output or reasoning", item.path("type"));
       }
     }
@@ -79,7 +87,8 @@ final class ResponsesRequest {
   private static void message(JsonNode item, ArrayNode messages) {
     String role = item.path("role").asString("");
     if (!List.of("user", "assistant", "system", "developer").contains(role)) {
-      throw ApiException.field("role of an input message", "user, assistant, system or developer", item.path("role"));
+      throw ApiException.part("input", "role of an input message", "user, assistant, system or developer",
+          item.path("role"));
     }
     ObjectNode message = messages.addObject().put("role", role.equals("developer") ? "system" : role);
     JsonNode content = item.path("content");
@@ -97,8 +106,8 @@ final class ResponsesRequest {
         case "input_text", "output_text", "text" -> ChatRequests.textPart(part.path("text").asString(""));
         case "refusal" -> ChatRequests.textPart(part.path("refusal").asString(""));
         case "input_image" -> image(part.path("image_url"));
-        default -> throw ApiException.field("type of a content part", "input_text, output_text, refusal or input_image",
-            part.path("type"));
+        default -> throw ApiException.part("input", "type of a content part",
+            "input_text, output_text, refusal or input_image", part.path("type"));
       });
     }
     return parts;
@@ -106,7 +115,7 @@ final class ResponsesRequest {
 
   private static ObjectNode image(JsonNode url) {
     if (!url.isString()) {
-      throw ApiException.field("image_url", "a URL, because files are not stored", url);
+      throw ApiException.part("input", "image_url", "a URL, because files are not stored", url);
     }
     return ChatRequests.imagePart(url.asString());
   }
@@ -140,7 +149,7 @@ final class ResponsesRequest {
       ArrayNode chatTools = chat.putArray("tools");
       for (JsonNode tool : tools) {
         if (!tool.path("type").asString("").equals("function")) {
-          throw ApiException.field("type of a tool", "function", tool.path("type"));
+          throw ApiException.part("tools", "type of a tool", "function", tool.path("type"));
         }
         ObjectNode function = chatTools.addObject().put("type", "function").putObject("function");
         tool.properties().stream().filter(field -> !field.getKey().equals("type"))

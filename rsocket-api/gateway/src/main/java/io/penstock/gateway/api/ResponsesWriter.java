@@ -25,6 +25,8 @@ final class ResponsesWriter implements AnswerWriter {
   /// The tool call of the open item, [#TEXT] or [#NONE].
   private int open = NONE;
   private @Nullable ObjectNode item;
+  /// Empty until the engine names it, if the request names none.
+  private String model;
   private boolean begun;
   private @Nullable String finish;
   private TokenCounts counts = TokenCounts.NONE;
@@ -32,12 +34,16 @@ final class ResponsesWriter implements AnswerWriter {
   ResponsesWriter(ObjectNode request, String id, long created) {
     this.request = request;
     this.id = id;
+    this.model = request.path("model").asString("");
     this.created = created;
   }
 
   @Override
   public void chunk(EngineChunk chunk, StringBuilder to) {
     ChatDelta delta = ChatDelta.of(chunk);
+    if (model.isEmpty()) {
+      model = ApiJson.member("model", chunk.json());
+    }
     begin(to);
     if (delta.usage().isObject()) {
       counts = TokenCounts.of(delta.usage());
@@ -90,6 +96,9 @@ final class ResponsesWriter implements AnswerWriter {
   @Override
   public ObjectNode whole(ObjectNode engine) {
     JsonNode choice = engine.path("choices").path(0);
+    if (model.isEmpty()) {
+      model = engine.path("model").asString("");
+    }
     String text = choice.path("message").path("content").asString("");
     if (!text.isEmpty()) {
       output.add(message(text).put("status", "completed"));
@@ -194,7 +203,7 @@ final class ResponsesWriter implements AnswerWriter {
 
   private ObjectNode response(String status, ArrayNode items) {
     ObjectNode response = ApiJson.object().put("id", "resp_" + id).put("object", "response").put("created_at", created)
-        .put("status", status).put("model", request.path("model").asString(""));
+        .put("status", status).put("model", model);
     response.putNull("error").putNull("incomplete_details").putNull("usage");
     for (String field : ECHOED) {
       JsonNode value = request.path(field);

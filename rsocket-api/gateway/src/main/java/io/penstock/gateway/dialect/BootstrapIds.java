@@ -60,7 +60,7 @@ final class BootstrapIds {
   }
 
   private static RequestFailure unknown(URI bootstrap, String why) {
-    return new RequestFailure(503,
-        "engine ids of the prefill with bootstrap server " + bootstrap + " are unknown: " + why);
+    return RequestFailure.ofEngines("engine ids of the prefill are unknown",
+        " (bootstrap server " + bootstrap + "): " + why);
   }
 }

@@ -56,8 +56,8 @@ public final class Dialects implements Dialect {
     }
     Optional<DialectName> prefill = pair.prefill().dialect();
     if (prefill.isPresent() && decode.isPresent() && !prefill.equals(decode)) {
-      throw new RequestFailure(503, "instances of a pair must speak one dialect (were " + prefill.get().word() + " at "
-          + pair.prefill() + " and " + decode.get().word() + " at " + pair.decode() + ")");
+      throw RequestFailure.ofEngines("instances of a pair must speak one dialect", " (were " + prefill.get().word()
+          + " at " + pair.prefill() + " and " + decode.get().word() + " at " + pair.decode() + ")");
     }
     return prefill.or(() -> decode).orElse(otherwise);
   }

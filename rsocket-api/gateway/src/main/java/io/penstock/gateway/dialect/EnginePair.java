@@ -25,7 +25,7 @@ public record EnginePair(@Nullable EngineAddress prefill, EngineAddress decode, 
 
   EngineAddress requirePrefill() {
     if (prefill == null) {
-      throw new RequestFailure(503, "no prefill instance was chosen, and the dialect needs one");
+      throw RequestFailure.ofEngines("no prefill instance was chosen, and the dialect needs one", "");
     }
     return prefill;
   }

@@ -64,7 +64,7 @@ public final class HttpEngineClient implements EngineClient {
     return one(send(leg).<ObjectNode>response((response, body) -> (response.status().code() == OK
         ? bounded(body, MAX_ANSWER).map(bytes -> tree(leg, bytes))
             .onErrorMap(failure -> !(failure instanceof LegFailure),
-                failure -> cutOff(leg, "broke off its answer: ", failure))
+                failure -> cutOff(leg, "broke off its answer", failure))
         : HttpEngineClient.<ObjectNode>refusal(leg, response, body)).flux()))
         .onErrorMap(failure -> !(failure instanceof LegFailure), failure -> beforeAnswer(leg, failure));
   }
@@ -127,7 +127,7 @@ public final class HttpEngineClient implements EngineClient {
     });
     return InTurn.of(events.onErrorResume(failure -> done.get(), failure -> Flux.empty()) // all of the answer is there
         .onErrorMap(failure -> !(failure instanceof LegFailure),
-            failure -> cutOff(leg, "broke off its stream: ", failure)),
+            failure -> cutOff(leg, "broke off its stream", failure)),
         Flux.defer(() -> done.get()
             ? Flux.empty()
             : Flux.error(LegFailure.broken(leg, "ended its stream without " + end.missing(), null))));
@@ -154,7 +154,7 @@ public final class HttpEngineClient implements EngineClient {
         return object;
       }
     } catch (JacksonException e) {
-      throw LegFailure.broken(leg, "answered what is no JSON: " + e.getOriginalMessage(), e);
+      throw LegFailure.broken(leg, "answered what is no JSON", e);
     }
     throw LegFailure.broken(leg, "answered JSON that is no object", null);
   }
@@ -177,7 +177,7 @@ public final class HttpEngineClient implements EngineClient {
   private static LegFailure cutOff(Leg leg, String what, Throwable failure) {
     return failure instanceof LegFailure.AnswerLimit limit
         ? LegFailure.tooLarge(leg, limit)
-        : LegFailure.broken(leg, what + failure.getMessage(), failure);
+        : LegFailure.broken(leg, what, failure);
   }
 
   private static LegFailure beforeAnswer(Leg leg, Throwable failure) {

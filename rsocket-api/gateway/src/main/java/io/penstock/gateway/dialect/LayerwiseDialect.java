@@ -69,7 +69,7 @@ final class LayerwiseDialect implements Dialect {
   /// Engines cannot post to an address that means "all of mine", or to a port that is not known yet.
   private void requireReachable() {
     if (WILDCARDS.contains(String.valueOf(address.getHost())) || address.getPort() == 0) {
-      throw new RequestFailure(503, "metaserver must be a URL that decode engines reach (was " + address + ")");
+      throw RequestFailure.ofEngines("metaserver must be a URL that decode engines reach", " (was " + address + ")");
     }
   }
 

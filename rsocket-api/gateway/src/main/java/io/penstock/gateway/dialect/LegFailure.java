@@ -36,6 +36,7 @@ public final class LegFailure extends RuntimeException {
   private final int status;
   private final String body;
   private final boolean repeatable;
+  private final String told;
 
   private LegFailure(Leg leg, Stage stage, int status, String body, String what, @Nullable Throwable cause) {
     this(leg, stage, status, body, what, cause, true);
@@ -43,7 +44,9 @@ public final class LegFailure extends RuntimeException {
 
   private LegFailure(Leg leg, Stage stage, int status, String body, String what, @Nullable Throwable cause,
       boolean repeatable) {
-    super(leg.role().word() + " at " + leg.engine() + " " + what, cause);
+    super(leg.role().word() + " at " + leg.engine() + " " + what
+        + (cause == null || cause instanceof AnswerLimit ? "" : ": " + cause.getMessage()), cause);
+    this.told = leg.role().word() + " " + what;
     this.role = leg.role();
     this.engine = leg.engine();
     this.stage = stage;
@@ -53,7 +56,7 @@ public final class LegFailure extends RuntimeException {
   }
 
   static LegFailure unreachable(Leg leg, Throwable cause) {
-    return new LegFailure(leg, Stage.CONNECT, 0, "", "is unreachable: " + cause.getMessage(), cause);
+    return new LegFailure(leg, Stage.CONNECT, 0, "", "is unreachable", cause);
   }
 
   static LegFailure refused(Leg leg, int status, String body) {
@@ -61,7 +64,7 @@ public final class LegFailure extends RuntimeException {
   }
 
   static LegFailure gone(Leg leg, Throwable cause) {
-    return new LegFailure(leg, Stage.ANSWER, 0, "", "went before its answer: " + cause.getMessage(), cause);
+    return new LegFailure(leg, Stage.ANSWER, 0, "", "went before its answer", cause);
   }
 
   static LegFailure broken(Leg leg, String what, @Nullable Throwable cause) {
@@ -106,6 +109,12 @@ public final class LegFailure extends RuntimeException {
   /// The body of the engine's error, or an empty text.
   public String body() {
     return body;
+  }
+
+  /// The failure for clients: it names the leg, and neither where the engine is nor what the system said. The message
+  /// of this exception has both, for operators.
+  public String told() {
+    return told;
   }
 
   /// The status for the client: the engine's own when the client's request was at fault, 503 when the engine said so,

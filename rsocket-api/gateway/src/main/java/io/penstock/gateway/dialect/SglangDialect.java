@@ -79,7 +79,8 @@ final class SglangDialect implements Dialect {
   private static void requireRooms(EngineRequest request) {
     long rooms = (long) request.prompts() * Math.max(1, request.body().path("n").asLong(1));
     if (rooms > 1 << ROOM_BITS) {
-      throw new RequestFailure(400, "prompts times n must be at most " + (1 << ROOM_BITS) + " (was " + rooms + ")");
+      throw RequestFailure.ofRequest(
+          "prompts times n must be at most " + (1 << ROOM_BITS) + " (was " + rooms + ")", "n");
     }
   }
 }

@@ -41,8 +41,8 @@ final class SplitDialect implements Dialect {
         return each.answer(request, pair);
       }
       if ((long) choices * prompts > MAX_PARTS) {
-        throw new RequestFailure(400,
-            "prompts times n must be at most " + MAX_PARTS + " (was " + (long) choices * prompts + ")");
+        throw RequestFailure.ofRequest(
+            "prompts times n must be at most " + MAX_PARTS + " (was " + (long) choices * prompts + ")", "n");
       }
       List<Part> parts = parts(request, prompts, choices);
       return request.isStream() ? chunks(pair, parts) : whole(pair, parts);
@@ -92,7 +92,7 @@ final class SplitDialect implements Dialect {
       return 1;
     }
     if (!n.isInt() || n.asInt() < 1) {
-      throw new RequestFailure(400, "n must be a whole number of at least 1 (was " + n + ")");
+      throw RequestFailure.ofRequest("n must be a whole number of at least 1 (was " + n + ")", "n");
     }
     return n.asInt();
   }

@@ -6,6 +6,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.ApiJson;
+import io.penstock.gateway.api.Shown;
 import io.penstock.gateway.dialect.EngineAddress;
 import io.penstock.gateway.instance.Instance;
 import io.penstock.gateway.instance.InstanceRole;
@@ -21,6 +22,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -38,6 +40,10 @@ public final class AdminRoutes {
   private static final int MAX_WAIT = 3600;
   private static final Duration BODY_TIME = Duration.ofSeconds(10);
   private static final String INSTANCES = "/instances";
+  /// Seconds that a removal waits for requests, unless it says otherwise.
+  private static final String WAIT = "30";
+  private static final String REMOVING = "removing";
+  private static final List<String> FIELDS = List.of("role", "url", "name");
 
   private final ApiRoutes api;
   private final Instances instances;
@@ -58,7 +64,7 @@ public final class AdminRoutes {
   Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
     QueryStringDecoder target = new QueryStringDecoder(request.uri());
     return switch (target.path()) {
-      case "/health" -> ApiRoutes.json(response, instances.answering() > 0 ? 200 : 503, api.health());
+      case "/health" -> api.health(response);
       case "/metrics" -> response.header(HttpHeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")
           .sendByteArray(Mono.fromSupplier(() -> registry.scrape().getBytes(StandardCharsets.UTF_8))).then();
       default -> Mono.defer(() -> changed(target, request, response))
@@ -72,7 +78,7 @@ public final class AdminRoutes {
     String path = target.path();
     HttpMethod method = request.method();
     if (!path.equals(INSTANCES) && !path.startsWith(INSTANCES + "/")) {
-      throw new ApiException(404, "path must be /health, /metrics or /instances (was another)");
+      throw new ApiException(404, "path must be /health, /metrics or /instances (was %s)".formatted(Shown.of(path)));
     }
     requireToken(request);
     if (path.equals(INSTANCES)) {
@@ -85,8 +91,8 @@ public final class AdminRoutes {
     }
     String[] words = path.substring(INSTANCES.length() + 1).split("/", -1);
     String name = words[0];
-    if (instances.all().stream().noneMatch(instance -> instance.name().equals(name))) {
-      throw new ApiException(404, "name must be that of an instance (was another)");
+    if (!has(instances.all(), name) && !(words.length == 1 && has(instances.leaving(), name))) {
+      throw new ApiException(404, "name must be that of an instance (was %s)".formatted(Shown.of(name)));
     }
     if (words.length == 1) {
       requireMethod(method, HttpMethod.DELETE);
@@ -94,41 +100,61 @@ public final class AdminRoutes {
     }
     requireMethod(method, HttpMethod.POST);
     if (words.length != 2 || !List.of("drain", "resume").contains(words[1])) {
-      throw new ApiException(404, "verb must be drain or resume (was another)");
+      throw new ApiException(404,
+          "verb must be drain or resume (was %s)"
+              .formatted(Shown.of(path.substring(path.indexOf('/', INSTANCES.length() + 1) + 1))));
     }
     instances.drain(name, words[1].equals("drain"));
     return ApiRoutes.json(response, 200, list());
   }
 
+  private static boolean has(List<Instance> among, String name) {
+    return among.stream().anyMatch(instance -> instance.name().equals(name));
+  }
+
   private Mono<Void> remove(String name, QueryStringDecoder target, HttpServerResponse response) {
-    List<String> wait = target.parameters().getOrDefault("wait", List.of("30"));
+    List<String> wait = target.parameters().getOrDefault("wait", List.of(WAIT));
     if (!wait.getFirst().matches("[0-9]{1,4}") || Integer.parseInt(wait.getFirst()) > MAX_WAIT) {
-      throw new ApiException(400, "wait must be from 0 to " + MAX_WAIT + " seconds (was another)");
+      throw new ApiException(400, "wait must be from 0 to %d seconds (was %s)".formatted(MAX_WAIT,
+          Shown.of(wait.getFirst())));
     }
     Duration limit = Duration.ofSeconds(Integer.parseInt(wait.getFirst()));
     Mono<Integer> removed = instances.remove(name).thenReturn(200);
     return removed.timeout(limit, Mono.just(202), timer)
         .flatMap(status -> ApiRoutes.json(response, status,
-            ApiJson.object().put("name", name).put("state", status == 200 ? "removed" : "requests still run there")));
+            ApiJson.object().put("name", name).put("state", status == 200 ? "removed" : REMOVING)));
   }
 
   private Instance add(ObjectNode body) {
-    String role = body.path("role").asString("");
-    String url = body.path("url").asString("");
-    EngineAddress address = EngineAddress.parse(url);
-    String name = body.path("name").asString(nameOf(address));
-    if (!name.matches("[A-Za-z0-9._:\\[\\]-]{1,128}")) {
-      throw new IllegalArgumentException("name must be letters, digits and .:_- (was another)");
+    for (String field : body.propertyNames()) {
+      if (!FIELDS.contains(field)) {
+        throw new IllegalArgumentException(
+            "fields must be some of %s (was %s)".formatted(String.join(", ", FIELDS), Shown.of(field)));
+      }
     }
-    return instances.add(name, role(role), address);
+    JsonNode url = body.path("url");
+    if (!url.isString()) {
+      throw ApiException.field("url", "the http or https URL of an engine", url);
+    }
+    EngineAddress address = EngineAddress.parse(url.asString());
+    JsonNode given = body.path("name");
+    String name = given.isMissingNode() ? nameOf(address) : given.asString("");
+    if (!name.matches("[A-Za-z0-9._:\\[\\]-]{1,128}")) {
+      throw ApiException.field("name", "1 to 128 letters, digits and .:_-", given);
+    }
+    InstanceRole role = role(body.path("role"));
+    if (has(instances.all(), name)) {
+      throw new ApiException(409, "name of an instance must be new (was %s)".formatted(Shown.of(name)));
+    }
+    return instances.add(name, role, address);
   }
 
-  private static InstanceRole role(String word) {
-    return switch (word) {
+  private static InstanceRole role(JsonNode word) {
+    return switch (word.asString("")) {
       case "prefill" -> InstanceRole.PREFILL;
       case "decode" -> InstanceRole.DECODE;
       case "both" -> InstanceRole.BOTH;
-      default -> throw new IllegalArgumentException("role must be prefill, decode or both (was " + word + ")");
+      default -> throw ApiException.field("role", "prefill, decode or both", word);
     };
   }
 
@@ -141,6 +167,7 @@ public final class AdminRoutes {
     ObjectNode list = ApiJson.object();
     ArrayNode all = list.putArray("instances");
     instances.all().forEach(instance -> all.add(shown(instance)));
+    instances.leaving().forEach(instance -> all.add(shown(instance).put("state", REMOVING)));
     return list;
   }
 
@@ -152,7 +179,7 @@ public final class AdminRoutes {
 
   private static void requireMethod(HttpMethod was, HttpMethod allowed) {
     if (!was.equals(allowed)) {
-      throw new ApiException(405, "method must be " + allowed + " (was another)");
+      throw new ApiException(405, "method must be %s (was %s)".formatted(allowed, Shown.of(was.name())));
     }
   }
 

@@ -42,6 +42,7 @@ public final class ApiRoutes {
   private final RandomGenerator random;
   private final Scheduler timer;
   private final Scheduler work;
+  private volatile boolean isDraining;
 
   /// @param models which engine has which model
   /// @param sessions is told the states of sessions; null for none
@@ -67,7 +68,7 @@ public final class ApiRoutes {
   Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
     String path = RequestPath.of(request.uri());
     if (path.equals("/health")) {
-      return json(response, instances.answering() > 0 ? 200 : 503, health());
+      return health(response);
     }
     if (path.equals(Metaserver.PATH) && request.method().equals(HttpMethod.POST)) {
       return Reading.json(request, MAX_REPORT, options.bodyTime(), timer).map(ApiJson::request)
@@ -78,11 +79,23 @@ public final class ApiRoutes {
     return new Exchange(this, request, response, ApiForm.ofPath(path)).run();
   }
 
-  /// Whether requests can be answered.
-  ObjectNode health() {
+  /// From now on the health is that of a gateway that ends: those who send it requests shall send them elsewhere.
+  public void drain() {
+    isDraining = true;
+  }
+
+  /// Answers whether requests can be answered: 200, or 503 with the reason.
+  Mono<Void> health(HttpServerResponse response) {
     int answering = instances.answering();
-    return ApiJson.object().put("state", answering > 0 ? "ready" : "no instance answers")
-        .put("instances", answering);
+    boolean isReady = answering > 0 && !isDraining;
+    String state = isDraining ? "draining" : isReady ? "ready" : whyNone();
+    return json(response, isReady ? 200 : 503,
+        ApiJson.object().put("state", state).put("instances", answering));
+  }
+
+  /// Why no instance answers.
+  String whyNone() {
+    return instances.whyNone(InstanceRole.DECODE);
   }
 
   static Mono<Void> json(HttpServerResponse response, int status, ObjectNode body) {

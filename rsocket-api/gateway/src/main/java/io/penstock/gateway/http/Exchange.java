@@ -10,7 +10,9 @@ import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
 import io.penstock.gateway.api.ChatRequests;
+import io.penstock.gateway.api.ClientFields;
 import io.penstock.gateway.api.Models;
+import io.penstock.gateway.api.Shown;
 import io.penstock.gateway.api.TokenCounts;
 import io.penstock.gateway.dialect.AnswerEvent;
 import io.penstock.gateway.dialect.LegFailure;
@@ -25,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,8 +49,13 @@ final class Exchange {
   private static final String STATE = "tracestate";
   private static final String STATE_FORM = "[\\x20-\\x7e]{1,512}";
   private static final String MESSAGES_VERSION = "anthropic-version";
+  private static final String UNKNOWN = "-";
+  /// An address, or what the system says of a connection.
+  private static final Pattern MACHINE =
+      Pattern.compile("://|\\d{1,3}(\\.\\d{1,3}){3}|\\w:\\d{2,5}\\b|(?i)connection (refused|reset)");
   private static final int OK = 200;
   private static final int INTERNAL = 500;
+  private static final int BAD_GATEWAY = 502;
   private static final int WENT = 499;
   private static final int NOT_IMPLEMENTED = 501;
   private static final int UNAVAILABLE = 503;
@@ -66,6 +74,8 @@ final class Exchange {
   private final long start;
   private int status = OK;
   private @Nullable Tenant tenant;
+  /// What an engine is asked.
+  private ObjectNode asked = ApiJson.object();
   private boolean counted;
   private boolean streams;
   private long bytes;
@@ -100,31 +110,42 @@ final class Exchange {
   }
 
   private Mono<Void> answer() {
-    HttpMethod allowed = form == ApiForm.MODELS ? HttpMethod.GET : HttpMethod.POST;
     if (!isKnown) {
-      throw new ApiException(404, "path must be that of an endpoint (was another)");
+      throw new ApiException(404,
+          "path must be that of an endpoint (was %s)".formatted(Shown.of(RequestPath.of(request.uri()))));
     }
-    if (!request.method().equals(allowed)) {
-      response.header(HttpHeaderNames.ALLOW, allowed.name());
-      throw new ApiException(405, "method must be " + allowed + " (was another)");
-    }
+    requireMethod();
     return routes.keys().tenant(request.requestHeaders(), request.remoteAddress()).flatMap(known -> {
       Quota quota = routes.keys().quota(known);
-      known.begin(quota, routes.timer().now(TimeUnit.NANOSECONDS));
       tenant = known;
-      counted = true;
       return switch (form) {
         case MODELS -> models();
         case SESSIONS -> session(known, quota);
-        default -> generate(quota);
+        default -> {
+          known.begin(quota, routes.timer().now(TimeUnit.NANOSECONDS));
+          counted = true;
+          yield generate(quota);
+        }
       };
     });
+  }
+
+  private void requireMethod() {
+    HttpMethod method = request.method();
+    boolean isAllowed = form == ApiForm.MODELS
+        ? method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD)
+        : method.equals(HttpMethod.POST);
+    if (!isAllowed) {
+      String allowed = form == ApiForm.MODELS ? "GET, HEAD" : "POST";
+      response.header(HttpHeaderNames.ALLOW, allowed);
+      throw new ApiException(405, "method must be %s (was %s)".formatted(allowed, Shown.of(method.name())));
+    }
   }
 
   private Mono<Void> models() {
     Map<String, JsonNode> all = routes.models();
     if (all.isEmpty()) {
-      throw new ApiException(503, "no instance names its models now");
+      throw new ApiException(503, "no instance names its models now: " + routes.whyNone());
     }
     boolean isOpenAi = errors != ApiForm.MESSAGES;
     String path = RequestPath.of(request.uri());
@@ -134,7 +155,7 @@ final class Exchange {
     String name = RequestPath.behind(ApiForm.MODELS.path(), path);
     JsonNode model = all.get(name);
     if (model == null) {
-      throw ApiException.of(404, "model must be one of /v1/models (was another)", "model");
+      throw ApiException.of(404, "model must be one of /v1/models (was %s)".formatted(Shown.of(name)), "model");
     }
     return json(OK, isOpenAi ? model : Models.messagesModel(name, model));
   }
@@ -176,6 +197,7 @@ final class Exchange {
   private Mono<Void> relayed(ObjectNode body, Quota quota) {
     OwnForm own = routes.relay().asksIn(form) ? OwnForm.of(form, body) : null;
     ObjectNode chat = own == null ? ChatRequests.of(form, body) : own.chat();
+    asked = chat;
     HttpHeaders headers = request.requestHeaders();
     int priority = priority(headers, quota);
     RelayRequest relayed = new RelayRequest(form.enginePath(), chat, id, passed(headers, body, priority), bytes,
@@ -187,7 +209,9 @@ final class Exchange {
         return Mono.error(failure);
       }
       AnswerWriter writer =
-          trace.isOwn() ? AnswerWriter.own(form, id) : AnswerWriter.of(form, body, id, routes.epochSecond());
+          trace.isOwn()
+              ? AnswerWriter.own(form, id)
+              : AnswerWriter.of(form, body, id, routes.epochSecond(), trace.counts());
       return isStream
           ? stream(events, writer)
           : events.ofType(AnswerEvent.Whole.class).singleOrEmpty()
@@ -216,7 +240,7 @@ final class Exchange {
       text.setLength(0);
       writer.fail(named.status(), String.valueOf(named.getMessage()), text);
       return Mono.just(bytes(text));
-    });
+    }).doOnCancel(() -> status = WENT); // what is sent completes then, as if it was whole
     response.status(OK).header(HttpHeaderNames.CONTENT_TYPE, "text/event-stream; charset=utf-8")
         .header(HttpHeaderNames.CACHE_CONTROL, "no-cache").header("X-Accel-Buffering", "no");
     return response.send(bytes).then(); // flushed when the event loop has no more of it
@@ -254,14 +278,32 @@ final class Exchange {
   private ApiException named(Throwable failure) {
     return switch (failure) {
       case ApiException known -> known;
-      case LegFailure leg -> ApiException.of(leg.clientStatus(),
-          ApiErrors.messageOf(leg.body(), String.valueOf(leg.getMessage())), ApiErrors.paramOf(leg.body()));
-      case RequestFailure known -> new ApiException(known.status(), String.valueOf(known.getMessage()));
+      case LegFailure leg -> {
+        LOG.info("request {} failed: {}, {}", id, leg.getMessage(), leg.body());
+        yield named(leg);
+      }
+      case RequestFailure known -> {
+        LOG.info("request {} was not sent: {}", id, known.getMessage());
+        yield ApiException.of(known.status(), known.told(), known.param());
+      }
       default -> {
         LOG.error("request {} failed by a mistake of the gateway", id, failure);
         yield new ApiException(INTERNAL, "the gateway made a mistake");
       }
     };
+  }
+
+  /// What an engine says is for the client, unless it failed and names machines: that is for operators.
+  private ApiException named(LegFailure leg) {
+    int code = leg.clientStatus();
+    String message = ApiErrors.messageOf(leg.body(), leg.told());
+    if (code == BAD_GATEWAY && MACHINE.matcher(message).find()) {
+      return new ApiException(code, leg.told());
+    }
+    String param = code < INTERNAL ? ApiErrors.paramOf(leg.body(), asked) : null;
+    return trace.isOwn()
+        ? ApiException.of(code, message, param)
+        : ApiException.of(code, ClientFields.message(form, message), ClientFields.param(form, param));
   }
 
   private Map<String, String> passed(HttpHeaders headers, ObjectNode body, int priority) {
@@ -296,7 +338,7 @@ final class Exchange {
       return quota.priority();
     }
     if (!given.matches("[0-7]")) {
-      throw new ApiException(400, SessionNames.PRIORITY + " must be from 0 to 7 (was another)");
+      throw ApiException.header(SessionNames.PRIORITY, "from 0 to 7", given);
     }
     return Math.min(Integer.parseInt(given), quota.priority());
   }
@@ -317,7 +359,8 @@ final class Exchange {
   /// they are estimated: some engines name those of the prompt at the beginning.
   static long used(TokenCounts counts, long events, long bytes, boolean isWhole) {
     if (counts.prompt() > 0) {
-      return counts.prompt() + (isWhole ? counts.completion() : Math.max(counts.completion(), events));
+      boolean isCounted = isWhole && counts.completion() > 0;
+      return counts.prompt() + (isCounted ? counts.completion() : Math.max(counts.completion(), events));
     }
     return events > 0 ? bytes / CHARS_PER_TOKEN + events : 0;
   }
@@ -325,6 +368,9 @@ final class Exchange {
   private void ended(SignalType signal) {
     // The server may cancel what has written a whole body
     if (signal == SignalType.CANCEL && (streams || !response.hasSentHeaders())) {
+      status = WENT;
+    }
+    if (signal == SignalType.ON_ERROR && status == OK) { // failures of engines have their status: it is the connection
       status = WENT;
     }
     Duration time = Duration.ofNanos(routes.timer().now(TimeUnit.NANOSECONDS) - start);
@@ -335,9 +381,10 @@ final class Exchange {
     routes.meters().ended(isKnown ? form : null, status, trace, time);
     ACCESS.info(
         "{} {} {} {} ms, first {} ms, tokens {}+{}, cached {}, at {}, attempts {}, resumes {}, tenant {}, id {}",
-        request.method().name(), isKnown ? form.path() : "-", status, time.toMillis(),
-        trace.firstNanos() < 0 ? -1 : TimeUnit.NANOSECONDS.toMillis(trace.firstNanos()), trace.counts().prompt(),
-        trace.counts().completion(), trace.counts().cached(), trace.places(), trace.attempts(), trace.resumes(),
-        known == null ? "-" : known.name(), id);
+        request.method().name(), isKnown ? form.path() : UNKNOWN, status, time.toMillis(),
+        trace.firstNanos() < 0 ? UNKNOWN : TimeUnit.NANOSECONDS.toMillis(trace.firstNanos()), trace.counts().prompt(),
+        trace.counts().completion(), trace.counts().cached() < 0 ? UNKNOWN : trace.counts().cached(), trace.places(),
+        trace.attempts(), trace.resumes(),
+        known == null ? UNKNOWN : known.name(), id);
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.gateway.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.Shown;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.Locale;
@@ -22,11 +23,11 @@ final class Reading {
     return Mono.defer(() -> {
       String type = request.requestHeaders().get(HttpHeaderNames.CONTENT_TYPE, "application/json");
       if (!type.toLowerCase(Locale.ROOT).replace(" ", "").matches("application/json(;.*)?")) {
-        throw new ApiException(UNSUPPORTED, "content-type must be application/json (was another)");
+        throw new ApiException(UNSUPPORTED, "content-type must be application/json (was %s)".formatted(Shown.of(type)));
       }
       String encoding = request.requestHeaders().get(HttpHeaderNames.CONTENT_ENCODING, "identity");
       if (!encoding.equals("identity")) {
-        throw new ApiException(UNSUPPORTED, "content-encoding must be identity (was another)");
+        throw new ApiException(UNSUPPORTED, "content-encoding must be identity (was %s)".formatted(Shown.of(encoding)));
       }
       String length = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH, "0");
       if (length.length() > 18 || (length.matches("[0-9]+") && Long.parseLong(length) > limit)) {

@@ -2,6 +2,7 @@ package io.penstock.gateway.http;
 
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.gateway.api.ApiException;
+import io.penstock.gateway.api.Shown;
 
 /// The path of a request.
 final class RequestPath {
@@ -22,7 +23,7 @@ final class RequestPath {
     try {
       return new QueryStringDecoder(path.substring(Math.min(path.length(), prefix.length() + 1))).path();
     } catch (IllegalArgumentException e) {
-      throw new ApiException(BAD_REQUEST, "path must be in the encoding of URLs (was not)");
+      throw new ApiException(BAD_REQUEST, "path must be in the encoding of URLs (was %s)".formatted(Shown.of(path)));
     }
   }
 }

@@ -19,7 +19,6 @@ final class SessionNames {
   static final String KEEP = "X-Session-Keep";
   /// Longest name that a client may give.
   static final int MAX_CHARS = 256;
-  private static final int BAD_REQUEST = 400;
   private static final int DIGEST_BYTES = 16;
 
   private SessionNames() {}
@@ -60,7 +59,7 @@ final class SessionNames {
   static Duration keep(String name, String given) {
     long most = SessionBounds.MOST_KEEP.toSeconds();
     if (!given.matches("[0-9]{1,4}") || Integer.parseInt(given) > most) {
-      throw new ApiException(BAD_REQUEST, name + " must be from 0 to " + most + " seconds (was another)");
+      throw ApiException.header(name, "from 0 to " + most + " seconds", given);
     }
     return Duration.ofSeconds(Integer.parseInt(given));
   }

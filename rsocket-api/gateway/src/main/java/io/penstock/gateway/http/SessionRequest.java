@@ -6,6 +6,7 @@ import io.penstock.block.session.SessionUse;
 import io.penstock.gateway.api.ApiException;
 import io.penstock.gateway.api.ApiForm;
 import io.penstock.gateway.api.ApiJson;
+import io.penstock.gateway.api.Shown;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,6 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param name that the client gave
 /// @param poolName that the pool knows
 record SessionRequest(String name, String poolName, SessionState state, int priority, @Nullable Duration keep) {
-  private static final int BAD_REQUEST = 400;
   private static final int NOT_FOUND = 404;
 
   /// @param path without a query
@@ -29,7 +29,7 @@ record SessionRequest(String name, String poolName, SessionState state, int prio
       return name;
     }
     throw new ApiException(NOT_FOUND, "path must be " + ApiForm.SESSIONS.path() + "/NAME, with a name of at most "
-        + SessionNames.MAX_CHARS + " characters (was another)");
+        + SessionNames.MAX_CHARS + " characters (was " + Shown.of(path) + ")");
   }
 
   /// @param most the greatest priority that the tenant may have
@@ -37,19 +37,19 @@ record SessionRequest(String name, String poolName, SessionState state, int prio
     JsonNode priority = body.path("priority");
     if (!priority.isMissingNode() && (!priority.isInt() || priority.asInt() < 0
         || priority.asInt() > SessionUse.MOST_PRIORITY)) {
-      throw new ApiException(BAD_REQUEST, "priority must be from 0 to " + SessionUse.MOST_PRIORITY + " (was another)");
+      throw ApiException.field("priority", "from 0 to " + SessionUse.MOST_PRIORITY, priority);
     }
     JsonNode keep = body.path("keep");
-    return new SessionRequest(name, poolName, state(body.path("state").asString("")),
+    return new SessionRequest(name, poolName, state(body.path("state")),
         Math.min(most, priority.asInt(most)),
         keep.isMissingNode() ? null : SessionNames.keep("keep", keep.asString("")));
   }
 
-  private static SessionState state(String word) {
+  private static SessionState state(JsonNode word) {
     try {
-      return SessionState.valueOf(word.toUpperCase(Locale.ROOT));
+      return SessionState.valueOf(word.asString("").toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
-      throw new ApiException(BAD_REQUEST, "state must be ACTIVE, PAUSED or ENDED (was another)");
+      throw ApiException.field("state", "ACTIVE, PAUSED or ENDED", word);
     }
   }
 

@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
@@ -22,6 +25,8 @@ public final class Instances {
   private static final Logger LOG = LoggerFactory.getLogger(Instances.class);
 
   private final Map<String, Instance> byName = new ConcurrentHashMap<>();
+  /// Those that were removed while requests ran there, until the last of these has ended.
+  private final Set<Instance> leaving = ConcurrentHashMap.newKeySet();
   private final Map<String, Disposable> probes = new ConcurrentHashMap<>();
   private final List<Listener> listeners = new CopyOnWriteArrayList<>();
   /// Held while an instance comes or goes, so that listeners learn of the one before the other.
@@ -91,15 +96,22 @@ public final class Instances {
     listeners.forEach(Listener::changed);
   }
 
-  /// Removes an instance. Completes when the requests that run there have ended; those of others do not matter.
+  /// Removes an instance. Completes when the requests that run there have ended; those of others do not matter. One
+  /// that is leaving already is waited for.
   public Mono<Void> remove(String name) {
     return Mono.defer(() -> {
       Instance instance;
       Mono<Void> gone;
       synchronized (changing) {
+        Optional<Instance> left = byName.containsKey(name) ? Optional.empty() : leaving(name);
+        if (left.isPresent()) {
+          return left.get().remove();
+        }
         instance = get(name);
         byName.remove(name);
         gone = instance.remove();
+        leaving.add(instance);
+        gone.subscribe(nothing -> {}, failure -> {}, () -> leaving.remove(instance));
         Disposable running = probes.remove(name);
         if (running != null) {
           running.dispose();
@@ -115,6 +127,25 @@ public final class Instances {
   /// All instances by name.
   public List<Instance> all() {
     return byName.values().stream().sorted(Comparator.comparing(Instance::name)).toList();
+  }
+
+  /// Those that were removed and where requests still run, by name.
+  public List<Instance> leaving() {
+    return leaving.stream().sorted(Comparator.comparing(Instance::name)).toList();
+  }
+
+  private Optional<Instance> leaving(String name) {
+    return leaving.stream().filter(instance -> instance.name().equals(name)).findFirst();
+  }
+
+  /// Why no instance takes requests in a role, by itself or among those that do both.
+  public String whyNone(InstanceRole role) {
+    List<Instance> all = byName.values().stream()
+        .filter(instance -> instance.role() == role || instance.role() == InstanceRole.BOTH).toList();
+    boolean areDraining = !all.isEmpty() && all.stream().allMatch(instance -> instance.state().equals("draining"));
+    return areDraining
+        ? "all %d %s instances drain".formatted(all.size(), role.name().toLowerCase(Locale.ROOT))
+        : "no instance answers";
   }
 
   /// Those that take requests, in a role.

@@ -5,6 +5,8 @@ import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
 import io.penstock.disagg.registry.Registration.Engine;
 import io.penstock.gateway.dialect.EngineAddress;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -104,7 +106,11 @@ public final class RegistryFollower {
   private void lost(Throwable failure) {
     if (!isLost) {
       isLost = true;
-      LOG.warn("the registry does not answer; known instances stay: {}", failure.getMessage());
+      if (failure instanceof RemotePermanentException remote && remote.code() == ErrorCode.UNKNOWN_ROUTE.code()) {
+        LOG.warn("the node keeps no registry, as serve --registry true lets it; known instances stay");
+      } else {
+        LOG.warn("the registry does not answer; known instances stay: {}", failure.getMessage());
+      }
     }
   }
 

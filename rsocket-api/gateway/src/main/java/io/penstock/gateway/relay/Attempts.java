@@ -47,6 +47,12 @@ final class Attempts {
   private final StreamRecord record;
   private final boolean isStream;
   private final Set<Instance> failed = new HashSet<>();
+  /// Instances that refused the connection. Nothing changes there within a request.
+  private final Set<Instance> unreached = new HashSet<>();
+  /// Why the first attempt failed since an engine answered last.
+  private @Nullable Throwable first;
+  /// No instance is left to try.
+  private boolean exhausted;
   private RelayRequest request;
   private @Nullable Chosen chosen;
   private final OwnUsage ownUsage = new OwnUsage();
@@ -93,7 +99,11 @@ final class Attempts {
 
   private Flux<AnswerEvent> attempt(@Nullable Chosen now) {
     if (now == null) {
+      exhausted = true;
       return Flux.error(none());
+    }
+    if (first != null) {
+      LOG.info("request {} goes to {} after {}", request.id(), place(now), first.getMessage());
     }
     if (!begun && now.decode().refusesTokenIds(request.path())) {
       record.stopsAsking();
@@ -118,7 +128,12 @@ final class Attempts {
         });
   }
 
-  /// Instances that have not failed this request, or all if every one has.
+  private static String place(Chosen chosen) {
+    Instance prefill = chosen.prefill();
+    return prefill == null ? chosen.decode().name() : prefill + ">" + chosen.decode();
+  }
+
+  /// Instances that have not failed this request, or all that were reached if every one has.
   ///
   /// @param anyLive whether live instances can serve the request; if not, those that answered once are tried
   private List<Instance> usable(InstanceRole role, boolean anyLive) {
@@ -126,8 +141,9 @@ final class Attempts {
     if (live.isEmpty() && !anyLive) {
       live = ofModel(relay.instances().tried(role));
     }
-    List<Instance> rest = live.stream().filter(instance -> !failed.contains(instance)).toList();
-    return rest.isEmpty() ? live : rest;
+    List<Instance> reached = live.stream().filter(instance -> !unreached.contains(instance)).toList();
+    List<Instance> rest = reached.stream().filter(instance -> !failed.contains(instance)).toList();
+    return rest.isEmpty() ? reached : rest;
   }
 
   private boolean isLive(InstanceRole role) {
@@ -166,6 +182,7 @@ final class Attempts {
     }
     if (!now.equals(answering)) { // its first event: as good a sign as a probe, which may come late at a busy engine
       answering = now;
+      first = null;
       if (now.decode().equals(refusing)) {
         now.decode().refuseTokenIds(request.path());
       }
@@ -230,23 +247,29 @@ final class Attempts {
     if (!begun && asksOwn && own != null && last != null
         && relay.forms().learn(own.form(), last.decode(), failure)) {
       attempts--; // the engine has not seen the request
-      return again(prompt, failure);
+      return inOtherWords(prompt, failure);
     }
     if (!begun && last != null && refusesIds(failure) && record.stopsAsking()) {
       refusing = last.decode();
       attempts--; // it may be the request that is wrong: the answer without will tell
-      return again(prompt, failure);
+      return inOtherWords(prompt, failure);
+    }
+    if (exhausted) {
+      return Flux.error(ending(failure));
+    }
+    if (first == null) {
+      first = failure;
     }
     if (last != null) {
       blame(last, failure);
     }
     if (!begun) {
       return mayRepeat(failure) && attempts < relay.options().attempts()
-          ? again(prompt, failure)
-          : Flux.error(desperate && isUnreached(failure) ? none() : named(failure));
+          ? run(prompt)
+          : Flux.error(ending(failure));
     }
     if (!isDeath(failure) || !record.canGoOn()) {
-      return Flux.error(named(failure));
+      return Flux.error(ending(failure));
     }
     RelayRequest rest = record.goOn();
     if (rest == null) { // no engine is needed any more
@@ -254,17 +277,24 @@ final class Attempts {
           .doOnComplete(() -> trace.counts(record.counts()));
     }
     if (resumes >= relay.options().resumes()) {
-      return Flux.error(named(failure));
+      return Flux.error(ending(failure));
     }
     resumes++;
     trace.resumed();
     request = rest;
-    return again(prompt, failure);
+    return run(prompt);
   }
 
-  private Flux<AnswerEvent> again(Prompt prompt, Throwable failure) {
-    LOG.info("request {} goes to other instances: {}", request.id(), failure.getMessage());
+  private Flux<AnswerEvent> inOtherWords(Prompt prompt, Throwable failure) {
+    LOG.info("request {} is asked in other words: {}", request.id(), failure.getMessage());
     return run(prompt);
+  }
+
+  /// The error of the answer: that nothing is left to try, or that it was not reached, is a consequence of what failed
+  /// first.
+  private Throwable ending(Throwable failure) {
+    Throwable cause = first != null && (exhausted || isUnreached(failure)) ? first : failure;
+    return !begun && desperate && isUnreached(cause) ? none() : named(cause);
   }
 
   /// Counts a failure against the instance that caused it.
@@ -273,6 +303,9 @@ final class Attempts {
       Instance prefill = last.prefill();
       Instance guilty = prefill != null && leg.engine().equals(prefill.address()) ? prefill : last.decode();
       failed.add(guilty);
+      if (isUnreached(failure)) {
+        unreached.add(guilty);
+      }
       if (leg.status() == 0 && leg.isTransient()) {
         relay.instances().observe(guilty, false);
       }
@@ -292,8 +325,14 @@ final class Attempts {
     return failure instanceof LegFailure leg && leg.stage() == LegFailure.Stage.CONNECT;
   }
 
-  private static ApiException none() {
-    return new ApiException(UNAVAILABLE, "no instance can serve the request now", SOON);
+  private ApiException none() {
+    Instances all = relay.instances();
+    String why = all.answering() == 0
+        ? ": " + all.whyNone(InstanceRole.DECODE)
+        : all.live(InstanceRole.BOTH).isEmpty() && all.live(InstanceRole.PREFILL).isEmpty()
+            ? ": " + all.whyNone(InstanceRole.PREFILL)
+            : "";
+    return new ApiException(UNAVAILABLE, "no instance can serve the request now" + why, SOON);
   }
 
   private static boolean mayRepeat(Throwable failure) {
@@ -305,8 +344,7 @@ final class Attempts {
   }
 
   private static boolean isDeath(Throwable failure) {
-    return failure instanceof TimeoutException || mayRepeat(failure)
-        || (failure instanceof ApiException none && none.status() == UNAVAILABLE);
+    return failure instanceof TimeoutException || mayRepeat(failure);
   }
 
   private Throwable named(Throwable failure) {

@@ -170,6 +170,9 @@ final class StreamRecord {
     JsonNode ids = holder.path(PROMPT_IDS);
     if (prompt == null && ids instanceof ArrayNode array) {
       prompt = array;
+      if (counts.prompt() == 0) {
+        counts = new TokenCounts(array.size(), counts.cached(), counts.completion(), counts.reasoning());
+      }
     }
     return !ids.isMissingNode() && (!wantsIds || goesOn) && holder.remove(PROMPT_IDS) != null;
   }

@@ -16,7 +16,7 @@ final class TextDeltaTest {
   @ParameterizedTest
   @EnumSource(names = {"RESPONSES", "MESSAGES"})
   void deltas_areJson_whateverTheTextHas(ApiForm form) {
-    AnswerWriter writer = AnswerWriter.of(form, ApiJson.object().put("model", "m"), "a\"b", 1);
+    AnswerWriter writer = AnswerWriter.of(form, ApiJson.object().put("model", "m"), "a\"b", 1, TokenCounts.NONE);
     StringBuilder to = new StringBuilder();
     for (String part : List.of(TEXT, "end")) {
       var chunk = ApiJson.object();

@@ -101,7 +101,7 @@ final class DirectClient implements EngineClient {
               ? reply.parts().map(part -> answers.apply(leg, part))
               : refused(leg, reply));
       return broken(leg, fault, answer).onErrorMap(failure -> !(failure instanceof LegFailure),
-          failure -> LegFailure.broken(leg, "broke off: " + failure.getMessage(), failure));
+          failure -> LegFailure.broken(leg, "broke off", failure));
     });
   }
 

@@ -20,6 +20,6 @@ final class RequestPathTest {
   void wrongEncoding_isTheClientsMistake() {
     assertThatThrownBy(() -> RequestPath.behind("/v1/models", "/v1/models/%zz"))
         .isInstanceOfSatisfying(ApiException.class, refusal -> assertThat(refusal.status()).isEqualTo(400))
-        .hasMessage("path must be in the encoding of URLs (was not)");
+        .hasMessage("path must be in the encoding of URLs (was \"/v1/models/%zz\")");
   }
 }

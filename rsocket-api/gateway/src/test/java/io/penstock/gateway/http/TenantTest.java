@@ -87,7 +87,7 @@ final class TenantTest {
     assertThat(Exchange.priority(headers, new Quota(1, 1, 1, allowed))).isEqualTo(expected);
     headers.set("X-Priority", "8");
     assertThatThrownBy(() -> Exchange.priority(headers, Quota.UNLIMITED)).isInstanceOf(ApiException.class)
-        .hasMessage("X-Priority must be from 0 to 7 (was another)");
+        .hasMessage("X-Priority must be from 0 to 7 (was \"8\")");
   }
 
   @Test

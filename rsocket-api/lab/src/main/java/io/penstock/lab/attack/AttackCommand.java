@@ -260,7 +260,7 @@ public final class AttackCommand implements Callable<Integer> {
   }
 
   private static String verdict(PhaseReport phase) {
-    return !phase.held() ? "BROKEN" : phase.slowAtFirst().isEmpty() ? "held" : "held when played again";
+    return !phase.held() ? "BROKEN" : phase.slowAtFirst().isEmpty() ? "held" : "held on retry";
   }
 
   /// Memory as the admin endpoints reported it.

@@ -72,6 +72,10 @@ abstract class ClientCommand implements Callable<Integer> {
           + "a node on this host; if it has none, uds is an error (default: that of the address).")
   private NodeAddress.@Nullable Way transport;
 
+  @Option(names = "--cluster",
+      description = "Talk to all nodes of the cluster that the node is in, as if they were one.")
+  private boolean cluster;
+
   @Option(names = "--salt-file", paramLabel = "FILE",
       description = "File with the salt of a tenant, instead of --salt, which other users of the machine can see. The"
           + " variable PENSTOCK_SALT may have it, too.")
@@ -159,7 +163,13 @@ abstract class ClientCommand implements Callable<Integer> {
   }
 
   private NodeLink dialled(NodeAddress address, NodeConfig config) {
-    return needsSpace(config) ? dialer.dial(address, config, timeout) : dialer.dialNode(address, config, timeout);
+    if (!needsSpace(config)) {
+      if (cluster) {
+        throw new IllegalArgumentException("--cluster must be left out for a question about one node (was given)");
+      }
+      return dialer.dialNode(address, config, timeout);
+    }
+    return cluster ? dialer.dialCluster(address, config, timeout) : dialer.dial(address, config, timeout);
   }
 
   /// Whether the link must name the space that `config` states.

@@ -71,8 +71,15 @@ final class RegistryCommand extends ClientCommand {
   record Shown(String instance, String side, String state, int version, String model, Parallelism parallelism, int size,
       List<ShownRank> ranks) {
     static Shown of(InstanceView view) {
-      return new Shown(view.instance(), word(view.side()), word(view.state()), view.version(), view.manifest().model(),
+      return new Shown(view.instance(), side(view), word(view.state()), view.version(), view.manifest().model(),
           view.manifest().parallelism(), view.size(), view.ranks().stream().map(ShownRank::of).toList());
+    }
+
+    /// A registry knows two sides. An instance of engines that do both is named so.
+    private static String side(InstanceView view) {
+      boolean isBoth = !view.ranks().isEmpty() && view.ranks().stream().map(InstanceView.Registered::engine)
+          .allMatch(engine -> engine != null && engine.role() == Registration.Engine.Role.BOTH);
+      return isBoth ? "both" : word(view.side());
     }
 
     private static String word(Enum<?> constant) {

@@ -16,6 +16,11 @@ public interface Dialer {
     return dial(address, config, patience);
   }
 
+  /// Dials all nodes of the cluster that the node is in.
+  default NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience) {
+    return dial(address, config, patience);
+  }
+
   /// Opens links over the wire.
   static Dialer ofWire() {
     return new Dialer() {
@@ -27,6 +32,11 @@ public interface Dialer {
       @Override
       public NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
         return StatLink.to(address, config, patience);
+      }
+
+      @Override
+      public NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience) {
+        return AllNodesLink.dial(address, config, patience);
       }
     };
   }

@@ -35,9 +35,12 @@ record WireClusterLink(NodeAddress address, ClientTransport transport, KvClientO
 
   private <T> Mono<T> said(Mono<T> answer) {
     return answer.onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
-        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
-            "cluster must be a name in the settings of the node at " + address
-                + ", as serve --cluster NAME sets it (was none)",
-            unknown));
+        .onErrorMap(WireLink::isUnknownRoute, unknown -> outside(address, unknown));
+  }
+
+  /// @param unknown its refusal of a route that members of a cluster serve
+  static UnavailableException outside(NodeAddress address, Throwable unknown) {
+    return new UnavailableException("cluster must be a name in the settings of the node at " + address
+        + ", as serve --cluster NAME sets it (was none)", unknown);
   }
 }

@@ -9,13 +9,19 @@ import ch.qos.logback.core.ConsoleAppender;
 
 /// Writes to the console, with a bound on the lines of each kind a minute. Lines of one logger and one pattern form a
 /// kind, whatever their arguments; a logger whose patterns vary has a bounded number of kinds. For code of others,
-/// whose messages quote bytes of peers, all lines of a logger form one.
+/// whose messages quote bytes of peers, all lines of a logger form one. A logger whose name ends with `.access` has a
+/// line for each request, so its bound is far above what one process answers: [#ACCESS_LINES] a minute.
 public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
   private static final int LINES = 20;
   private static final long PERIOD_MILLIS = 60_000;
   private static final String OURS = "io.penstock.";
 
+  /// A thousand a second.
+  private static final int ACCESS_LINES = 60_000;
+  private static final String ACCESS = ".access";
+
   private final LogBound bound = new LogBound(LINES, PERIOD_MILLIS);
+  private final LogBound access = new LogBound(ACCESS_LINES, PERIOD_MILLIS);
 
   /// Reports at the end of the process the lines that were left out in the last minute.
   @Override
@@ -33,9 +39,12 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
     boolean admitted;
     synchronized (bound) {
       bound.leftOut(event.getTimeStamp()).forEach(sentence -> super.append(told(sentence)));
-      admitted = isOurs(event)
-          ? bound.admits(event.getLoggerName(), event.getMessage())
-          : bound.admits(event.getLoggerName());
+      access.leftOut(event.getTimeStamp()).forEach(sentence -> super.append(told(sentence)));
+      admitted = !isOurs(event)
+          ? bound.admits(event.getLoggerName())
+          : event.getLoggerName().endsWith(ACCESS)
+              ? access.admits(event.getLoggerName())
+              : bound.admits(event.getLoggerName(), event.getMessage());
     }
     if (admitted) {
       super.append(event);
@@ -47,6 +56,7 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
     synchronized (bound) {
       if (isStarted()) {
         bound.leftOut().forEach(sentence -> super.append(told(sentence)));
+        access.leftOut().forEach(sentence -> super.append(told(sentence)));
       }
     }
     super.stop();

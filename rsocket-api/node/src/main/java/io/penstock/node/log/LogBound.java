@@ -53,7 +53,8 @@ final class LogBound {
     List<String> sentences = new ArrayList<>(0);
     lines.forEach((kind, count) -> {
       if (count > most) {
-        sentences.add("lines like the last of %s: %,d more were left out".formatted(kind, count - most));
+        sentences.add("lines like the last of %s: %,d more were left out".formatted(kind.replace("{}", "…"),
+            count - most));
       }
     });
     lines.clear();

@@ -8,9 +8,27 @@ import java.io.IOException;
 import java.util.Locale;
 import reactor.netty.ChannelBindException;
 
-/// Says which setting keeps a node from listening, and why.
-final class BindFailure {
+/// Says which setting keeps a node, or what stands before nodes, from listening, and why.
+public final class BindFailure {
   private BindFailure() {}
+
+  /// A setting that says where to listen.
+  ///
+  /// @param value as it was given
+  /// @param origin where it was given
+  public record Said(String key, String flag, String value, String origin) {
+    private static Said of(Effective effective) {
+      return new Said(effective.setting().key(), effective.setting().flag(), effective.text(),
+          effective.origin().toString());
+    }
+  }
+
+  /// A taken or forbidden port is the port's fault, anything else the host's.
+  ///
+  /// @return a message of one line, which also says how another port is chosen
+  public static IOException of(Said host, Said port, ChannelBindException failure) {
+    return of(host, port, 1, failure);
+  }
 
   /// A taken or forbidden port is the port's fault, anything else the host's.
   static IOException of(NodeConfig config, Setting<?> host, Setting<?> port, ChannelBindException failure) {
@@ -21,15 +39,18 @@ final class BindFailure {
   ///
   /// @param tried number of ports that were tried
   static IOException of(NodeConfig config, Setting<?> host, Setting<?> port, int tried, ChannelBindException failure) {
+    return of(Said.of(config.effective(host)), Said.of(config.effective(port)), tried, failure);
+  }
+
+  private static IOException of(Said host, Said port, int tried, ChannelBindException failure) {
     boolean isPort = isPort(failure);
-    Effective said = config.effective(isPort ? port : host);
+    Said said = isPort ? port : host;
     String rule = isPort
-        ? (tried > 1 ? "a range with a port that is free" : "free") + " for this user at "
-            + config.effective(host).text()
+        ? (tried > 1 ? "a range with a port that is free" : "free") + " for this user at " + host.value()
         : "an address of this machine";
-    String hint = isPort ? "; " + said.setting().flag() + " 0 takes any that is free" : "";
+    String hint = isPort ? "; " + said.flag() + " 0 takes any that is free" : "";
     String all = isPort && tried > 1 ? "all " + tried + " tried, the last: " : "";
-    return new IOException("%s must be %s (was %s, from %s): %s%s%s".formatted(said.setting().key(), rule, said.text(),
+    return new IOException("%s must be %s (was %s, from %s): %s%s%s".formatted(said.key(), rule, said.value(),
         said.origin(), all, Reason.ofCause(failure), hint), failure);
   }
 

@@ -63,8 +63,20 @@ final class BoundedLogTest {
     say("io.penstock.A", "one {}", 161);
 
     assertThat(lines().subList(41, lines().size())).containsExactly(
-        "BoundedLog lines like the last of io.penstock.A, one {}: 980 more were left out",
+        "BoundedLog lines like the last of io.penstock.A, one …: 980 more were left out",
         "BoundedLog lines like the last of io.rsocket.B: 980 more were left out", "A one 161");
+  }
+
+  @Test
+  void linesOfRequests_areWrittenAtOrdinaryRates() {
+    for (int i = 0; i < 60_001; i++) {
+      say("io.penstock.gateway.access", "{} ms", 100);
+    }
+
+    assertThat(lines()).hasSize(60_000);
+    log.stop();
+    assertThat(lines()).last()
+        .isEqualTo("BoundedLog lines like the last of io.penstock.gateway.access: 1 more were left out");
   }
 
   @Test

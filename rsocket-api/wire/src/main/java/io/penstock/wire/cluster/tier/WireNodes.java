@@ -79,11 +79,13 @@ final class WireNodes implements Nodes {
   /// Asks one node after the other until one answers.
   private <T> Mono<T> anyone(Function<KvClient, Mono<T>> question) {
     return Mono.defer(() -> {
-      Mono<T> asked = Mono.error(() -> new UnreachableException(seeds.size()));
+      Mono<T> asked = Mono.error(() -> new UnreachableException(seeds.size(), null));
       for (Lane<Reached> lane : inTurn().reversed()) {
         Mono<T> others = asked;
         asked = Peers.reached(lane).flatMap(reached -> question.apply(reached.client()))
-            .doOnNext(answer -> speaks(lane)).onErrorResume(Asked::isPassedOver, gone -> others);
+            .doOnNext(answer -> speaks(lane))
+            .onErrorResume(Asked::isPassedOver, gone -> others.onErrorMap(UnreachableException.class,
+                nobody -> new UnreachableException(seeds.size(), gone)));
       }
       return asked;
     });

@@ -1,0 +1,106 @@
+package io.penstock.cluster.infinispan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cluster.InfinispanClusters;
+import io.penstock.node.cluster.Clusters;
+import io.penstock.node.cluster.Membership;
+import io.penstock.testkit.Eventually;
+import io.penstock.wire.cluster.Member.Figures;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.infinispan.configuration.cache.StorageType;
+import org.junit.jupiter.api.Test;
+import reactor.core.Exceptions;
+
+final class JoiningTest {
+  private static final AtomicReference<Figures> FIGURES = new AtomicReference<>(Figures.NONE);
+
+  @Test
+  void theEngine_isFoundByServiceLoader() {
+    assertThat(ServiceLoader.load(Clusters.class)).hasExactlyElementsOfTypes(InfinispanClusters.class);
+  }
+
+  @Test
+  void theSecret_decidesWhoIsIn() {
+    int port = TestMember.freePort();
+    try (TestMember a = TestMember.join(Joining.defaults(), "secret", "a", port, "river");
+        TestMember b = TestMember.join(Joining.defaults(), "secret", "b", TestMember.freePort(), "river", port);
+        TestMember wrong = TestMember.join(Joining.defaults(), "secret", "c", TestMember.freePort(), "lake", port);
+        TestMember none = TestMember.join(Joining.defaults(), "secret", "d", TestMember.freePort(), null, port);
+        TestMember other = TestMember.join(Joining.defaults(), "other", "e", TestMember.freePort(), "river", port)) {
+      Eventually.holds("b is in", () -> a.members().equals(List.of("a", "b")));
+      assertThat(b.members()).isEqualTo(List.of("a", "b"));
+      assertThat(wrong.members()).isEqualTo(List.of("c"));
+      assertThat(none.members()).isEqualTo(List.of("d"));
+      assertThat(other.members()).isEqualTo(List.of("e"));
+      assertThat(a.membership.address()).isEqualTo("127.0.0.1:" + port);
+    }
+  }
+
+  @Test
+  void aSecondNodeOfTheName_isRefused_andTheFirstStays() {
+    int port = TestMember.freePort();
+    try (TestMember a = TestMember.join("names", "a", port)) {
+      assertThatThrownBy(() -> TestMember.attempt(Joining.defaults(), "names", "a", TestMember.freePort(), null,
+          FIGURES, port).block()).satisfies(thrown -> assertThat(Exceptions.unwrap(thrown))
+              .isInstanceOf(NameTakenException.class)
+              .hasMessage("node name must be unique in cluster names (another member has a)"));
+      assertThat(a.members()).isEqualTo(List.of("a"));
+    }
+  }
+
+  @Test
+  void aPortThatIsTaken_isNamed() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      assertThatThrownBy(() -> TestMember.attempt(Joining.defaults(), "bound", "a", taken.getLocalPort(), null,
+          FIGURES).block()).hasMessageContaining("bound must be joined at 127.0.0.1:" + taken.getLocalPort())
+          .hasRootCauseInstanceOf(BindException.class);
+    }
+  }
+
+  @Test
+  void seeds_areLookedUpAgain_andEachAddressIsAsked() throws IOException {
+    int port = TestMember.freePort();
+    AtomicInteger asked = new AtomicInteger();
+    InetAddress nobody = InetAddress.getByName("127.0.0.2");
+    InetAddress there = InetAddress.getByName("127.0.0.1");
+    SeedDiscovery.Names names = host -> asked.incrementAndGet() < 4
+        ? new InetAddress[] {nobody}
+        : new InetAddress[] {nobody, there};
+    Joining joining = new Joining(names, new SecureRandom(), StorageType.HEAP, 1000);
+    try (TestMember a = TestMember.join("seeds", "a", port);
+        TestMember b = TestMember.join(joining, "seeds", "b", TestMember.freePort(), null, port)) {
+      Eventually.holds("b found a, later", () -> a.members().equals(List.of("a", "b")));
+      Eventually.holds("b knows a", () -> b.members().equals(List.of("a", "b")));
+    }
+  }
+
+  @Test
+  void seedsOfWhichNoneHasAnAddress_areRefused() {
+    Joining joining = new Joining(host -> {
+      throw new UnknownHostException(host);
+    }, new SecureRandom(), StorageType.HEAP, 1000);
+    assertThatThrownBy(() -> TestMember.attempt(joining, "seeds", "a", 0, null, FIGURES, 7800).block())
+        .hasRootCauseInstanceOf(UnknownHostException.class).hasMessageContaining("localhost");
+  }
+
+  @Test
+  void aMembershipThatEnded_knowsNobody() {
+    Membership membership =
+        TestMember.attempt(Joining.defaults(), "ended", "a", 0, null, FIGURES).block();
+    membership.close().block();
+    membership.close().block();
+    assertThat(membership.members()).isEmpty();
+    assertThat(membership.locate(List.of()).block().size()).isZero();
+  }
+}
