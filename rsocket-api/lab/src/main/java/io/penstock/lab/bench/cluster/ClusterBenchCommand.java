@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.cluster;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
@@ -27,7 +28,8 @@ import reactor.core.scheduler.Schedulers;
     description = {"Shows what a cluster of nodes does, with nodes in processes of their own on this host.", "",
       "trace: the hits of a trace beside those of one pool as large as all nodes. kill: two nodes are killed and one"
           + " joins under load. drain: a node gives its blocks away under load. ssd: long prompts on disk come back when"
-          + " all nodes start again. small: blocks of 4 KiB in batches. Every byte that is read is compared.",
+          + " all nodes start again. small: blocks of 4 KiB in batches. split: nodes in network namespaces, of which one"
+          + " loses its cable; skipped where this user cannot make any. Every byte that is read is compared.",
       "",
       "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
       ""},
@@ -38,7 +40,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private static final String ALL = "all";
 
   @Option(names = "--scenario", paramLabel = "NAMES", split = ",",
-      description = "trace, kill, drain, ssd, small, or all (default: all).")
+      description = "trace, kill, drain, ssd, small, split, or all (default: all).")
   private List<String> scenarios = List.of(ALL);
 
   @Option(names = "--nodes", paramLabel = "N",
@@ -118,6 +120,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
     all.put("drain", new DrainScenario(load, timers));
     all.put("ssd", new SsdScenario(load));
     all.put("small", new SmallScenario(load));
+    all.put("split", new SplitScenario(load, timers));
     for (String name : scenarios) {
       if (!name.equals(ALL) && !all.containsKey(name)) {
         throw new IllegalArgumentException("--scenario must be of %s, %s (was %s)".formatted(

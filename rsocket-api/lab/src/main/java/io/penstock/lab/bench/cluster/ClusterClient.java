@@ -83,16 +83,22 @@ final class ClusterClient implements AutoCloseable {
   ///
   /// @return how many of `keys`, from the first on, came
   Mono<Integer> read(List<BlockKey> keys) {
-    return keys.isEmpty()
-        ? Mono.just(0)
-        : Mono.using(BlockScope::new, scope -> tier().lease(keys, OnMiss.SKIP, scope)
-            .flatMap(lease -> came(lease, scope)), BlockScope::close).defaultIfEmpty(0);
+    return came(keys).map(came -> came.nextClearBit(0));
   }
 
-  private Mono<Integer> came(Lease lease, BlockScope scope) {
-    BitSet came = new BitSet();
-    return lease.windows(WINDOW, scope).doOnNext(window -> window.forEach(one -> came.set(compare(one)))).then()
-        .doFinally(end -> lease.close()).then(Mono.fromSupplier(() -> came.nextClearBit(0)));
+  /// Reads and compares.
+  ///
+  /// @return positions of `keys` whose blocks came
+  Mono<BitSet> came(List<BlockKey> keys) {
+    return keys.isEmpty()
+        ? Mono.just(new BitSet())
+        : Mono.using(BlockScope::new, scope -> tier().lease(keys, OnMiss.SKIP, scope)
+            .flatMap(lease -> came(lease, scope)), BlockScope::close).defaultIfEmpty(new BitSet());
+  }
+
+  private Mono<BitSet> came(Lease lease, BlockScope scope) {
+    return lease.windows(WINDOW, scope).collect(BitSet::new,
+        (came, window) -> window.forEach(one -> came.set(compare(one)))).doFinally(end -> lease.close());
   }
 
   private int compare(LeasedBlock leased) {

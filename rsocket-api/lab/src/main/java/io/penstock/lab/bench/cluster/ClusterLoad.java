@@ -52,11 +52,16 @@ record ClusterLoad(@Nullable Integer nodes, int blockBytes, @Nullable Long dramB
     return Requests.of(trace, requests, seed, space());
   }
 
+  /// Flags of any command for the space.
+  List<String> spaceFlags() {
+    return List.of("--model", MODEL, "--layers", "1", "--block-bytes", String.valueOf(blockBytes), "--block-tokens",
+        String.valueOf(space().layout().tokens()));
+  }
+
   /// Flags of `serve` for the blocks, of which `dram` bytes are in memory.
   List<String> flags(long dram, String... more) {
-    List<String> flags = new ArrayList<>(List.of("--model", MODEL, "--layers", "1", "--block-bytes",
-        String.valueOf(blockBytes), "--block-tokens", String.valueOf(space().layout().tokens()), "--dram",
-        String.valueOf(dram), "--policy", "lru", "--whatif-samples", "0"));
+    List<String> flags = new ArrayList<>(spaceFlags());
+    flags.addAll(List.of("--dram", String.valueOf(dram), "--policy", "lru", "--whatif-samples", "0"));
     flags.addAll(List.of(more));
     return flags;
   }

@@ -1,6 +1,8 @@
 package io.penstock.lab.bench.cluster;
 
 import io.penstock.block.BlockKey;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Figure;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.text.Sizes;
 import io.penstock.wire.cluster.ClusterTask;
@@ -8,8 +10,11 @@ import io.penstock.wire.cluster.TaskOrder;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.scheduler.Scheduler;
@@ -18,11 +23,12 @@ import reactor.core.scheduler.Scheduler;
 record DrainScenario(ClusterLoad load, Scheduler timers) implements Scenario {
   private static final int NODES = 4;
   private static final long DRAM = 128 << 20;
+  /// Prompts that are there before the load.
+  private static final int FILLED = 128;
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   @Override
   public Section run(Path folder, Progress progress) throws IOException {
-    Requests requests = load.prompts();
     int nodes = load.nodesOr(NODES);
     long dram = load.dramOr(DRAM);
     Outcome outcome = new Outcome();
@@ -30,7 +36,10 @@ record DrainScenario(ClusterLoad load, Scheduler timers) implements Scenario {
         ClusterClient client = ClusterClient.connect(group.endpoints(), load.space(), load.together());
         Observer observer = new Observer(load.space());
         RequestLoad engine = new RequestLoad(client, outcome, timers)) {
-      engine.begin(requests.prompts(), load.together());
+      List<List<BlockKey>> prompts = new ArrayList<>(engine.fill(FILLED, load.seed()));
+      prompts.addAll(load.prompts().prompts());
+      Collections.shuffle(prompts, new Random(load.seed()));
+      engine.begin(prompts, load.together());
       Waiting.pass(load.time());
       progress.next("drain: it gives its blocks");
       NodeProcess drained = group.nodes().getLast();

@@ -1,6 +1,8 @@
 package io.penstock.lab.bench.cluster;
 
 import io.penstock.block.BlockKey;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Figure;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.text.Sizes;
 import java.io.IOException;
@@ -23,11 +25,12 @@ record KillScenario(ClusterLoad load, Scheduler timers) implements Scenario {
   private static final double MOST_SEEN_SECONDS = 2;
   private static final double MOST_HIT_SECONDS = 3;
   private static final double MOST_FOUND_SECONDS = 5;
+  /// Prompts that are there before the load.
+  private static final int FILLED = 128;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   @Override
   public Section run(Path folder, Progress progress) throws IOException {
-    Requests requests = load.prompts();
     int nodes = load.nodesOr(NODES);
     long dram = load.dramOr(DRAM);
     Outcome outcome = new Outcome();
@@ -39,7 +42,10 @@ record KillScenario(ClusterLoad load, Scheduler timers) implements Scenario {
       Collections.shuffle(order, new Random(load.seed()));
       List<NodeProcess> killed = order.subList(0, KILLED);
       List<NodeProcess> survivors = order.subList(KILLED, nodes);
-      engine.begin(requests.prompts(), load.together());
+      List<List<BlockKey>> prompts = new ArrayList<>(engine.fill(FILLED, load.seed()));
+      prompts.addAll(load.prompts().prompts());
+      Collections.shuffle(prompts, new Random(load.seed()));
+      engine.begin(prompts, load.together());
       Waiting.pass(load.time());
       progress.next("kill: one joins");
       NodeProcess joining = group.launch();

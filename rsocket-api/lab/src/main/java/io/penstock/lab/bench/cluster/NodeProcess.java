@@ -15,7 +15,8 @@ import tools.jackson.databind.JsonNode;
 /// A member of a cluster, in a process of its own that ends with this one.
 final class NodeProcess implements AutoCloseable {
   private static final String MAIN = "io.penstock.node.PenstockMain";
-  private static final List<String> SMALL =
+  /// Flags of a small JVM.
+  static final List<String> SMALL =
       List.of("-Xmx256m", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xlog:disable", "-Xlog:all=off");
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final int LINES_SHOWN = 6;
@@ -79,7 +80,6 @@ final class NodeProcess implements AutoCloseable {
     Files.deleteIfExists(start.ready());
     Process process = new ProcessBuilder(start.command()).redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(start.log().toFile())).start();
-    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "penstock-bench-" + start.name()));
     return new NodeProcess(start, process);
   }
 

@@ -1,10 +1,13 @@
 package io.penstock.lab.bench.cluster;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
 import java.time.Duration;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -13,6 +16,10 @@ import reactor.core.scheduler.Scheduler;
 final class RequestLoad implements AutoCloseable {
   /// A request that takes longer counts as one without an end: what a client waits for a silent node, and then some.
   private static final Duration LIMIT = Duration.ofSeconds(45);
+
+  /// Blocks of a prompt that is stored before.
+  private static final int FILLED = 64;
+  private static final int FILLED_TOGETHER = 2;
 
   private final ClusterClient client;
   private final Outcome outcome;
@@ -29,6 +36,20 @@ final class RequestLoad implements AutoCloseable {
   /// All requests once, in order, one at a time.
   Flux<Integer> inTurn(List<List<BlockKey>> prompts) {
     return Flux.fromIterable(prompts).concatMap(this::request, 1);
+  }
+
+  /// Stores prompts that nobody asked for before, and waits until they are.
+  ///
+  /// @param seed of their keys
+  /// @return the prompts
+  List<List<BlockKey>> fill(int prompts, long seed) {
+    CacheSpace space = client.space();
+    SplittableRandom random = new SplittableRandom(seed);
+    List<List<BlockKey>> all = Stream.generate(() -> space.keys(
+        random.ints(FILLED * space.layout().tokens(), 0, 1 << 17).toArray())).limit(prompts).toList();
+    Flux.fromIterable(all).flatMap(prompt -> client.put(prompt).doOnNext(outcome::stored), FILLED_TOGETHER, 1)
+        .blockLast();
+    return all;
   }
 
   /// Begins to make the requests over and over, until [#end].

@@ -11,7 +11,9 @@ import io.penstock.node.trace.TraceSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -49,5 +51,41 @@ record Requests(List<List<BlockKey>> prompts) {
     Set<BlockKey> all = new HashSet<>();
     prompts.forEach(all::addAll);
     return all.size();
+  }
+
+  /// Blocks that one pool of the textbook policy would have of the prompts, as prefixes.
+  ///
+  /// @param room blocks that it has room for
+  long hitsOfOneLru(long room) {
+    LoneLru lone = new LoneLru(room);
+    return prompts.stream().mapToLong(lone::prefix).sum();
+  }
+
+  /// One pool of the textbook policy, as large as all nodes together, without bytes.
+  private static final class LoneLru {
+    private final Map<BlockKey, Boolean> order;
+
+    LoneLru(long blocks) {
+      this.order = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<BlockKey, Boolean> eldest) {
+          return size() > blocks;
+        }
+      };
+    }
+
+    /// Refers to `keys` in order, as a request does.
+    ///
+    /// @return how many of them, from the first on, were there
+    int prefix(List<BlockKey> keys) {
+      int prefix = 0;
+      while (prefix < keys.size() && order.containsKey(keys.get(prefix))) {
+        prefix++;
+      }
+      keys.forEach(key -> order.put(key, true));
+      return prefix;
+    }
   }
 }

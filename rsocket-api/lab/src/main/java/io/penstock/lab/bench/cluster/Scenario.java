@@ -1,5 +1,6 @@
 package io.penstock.lab.bench.cluster;
 
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.node.cli.Progress;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,6 +3,8 @@ package io.penstock.lab.bench.cluster;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.PrefixHasher;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Figure;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.lab.bench.side.ProcessCpu;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.text.Sizes;
@@ -23,8 +25,8 @@ record SmallScenario(ClusterLoad load) implements Scenario {
   private static final int NODES = 3;
   private static final long DRAM = 128 << 20;
   private static final int BATCH = 32;
-  private static final int BATCHES = 512;
-  private static final int WARM_UP = 3;
+  private static final int BATCHES = 256;
+  private static final int WARM_UP = 2;
 
   /// One direction of one round.
   ///

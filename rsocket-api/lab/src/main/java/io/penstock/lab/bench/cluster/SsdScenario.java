@@ -3,6 +3,8 @@ package io.penstock.lab.bench.cluster;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Figure;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.text.Sizes;
 import java.io.IOException;

@@ -1,5 +1,7 @@
 package io.penstock.lab.bench.cluster;
 
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Figure;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.text.Sizes;
 import java.io.IOException;
@@ -19,8 +21,7 @@ record TraceScenario(ClusterLoad load, Scheduler timers) implements Scenario {
     Requests requests = load.prompts();
     int nodes = load.nodesOr(NODES);
     long dram = load.dramOr(DRAM);
-    LoneLru lone = new LoneLru(nodes * (dram / load.blockBytes()));
-    long loneHits = requests.prompts().stream().mapToLong(lone::prefix).sum();
+    long loneHits = requests.hitsOfOneLru(nodes * (dram / load.blockBytes()));
     Outcome outcome = new Outcome();
     try (NodeGroup group = NodeGroup.start(folder, nodes, ClusterLoad.quick(), load.flags(dram));
         ClusterClient client = ClusterClient.connect(group.endpoints(), load.space(), 1);
