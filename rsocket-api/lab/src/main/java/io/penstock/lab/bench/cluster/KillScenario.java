@@ -83,7 +83,7 @@ record KillScenario(ClusterLoad load, Scheduler timers) implements Scenario {
               Figure.of("of them failed with a type", outcome.failures() - outcome.broken(), ""),
               Figure.none("of them ended in no such way", outcome.broken()),
               Figure.none("blocks with wrong bytes", client.wrong()),
-              Figure.of("blocks compared", client.compared(), ""),
+              Figure.atLeast(1, "blocks compared", client.compared(), ""),
               Figure.of("blocks before", before.size(), ""),
               Figure.atMost(before.size() - (double) safe.size(), "blocks lost, of those only at the killed",
                   before.size() - (double) left.size(), ""),
