@@ -1,5 +1,6 @@
 package io.penstock.lab.bench;
 
+import io.penstock.lab.bench.cluster.ClusterBenchCommand;
 import io.penstock.lab.bench.disk.ReclaimCommand;
 import io.penstock.lab.bench.disk.RecoveryCommand;
 import io.penstock.lab.bench.gateway.GatewayBenchCommand;
@@ -28,7 +29,8 @@ import picocli.CommandLine.Command;
       RecordingCommand.class,
       SessionBenchCommand.class,
       GatewayBenchCommand.class,
-      OverloadCommand.class},
+      OverloadCommand.class,
+      ClusterBenchCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

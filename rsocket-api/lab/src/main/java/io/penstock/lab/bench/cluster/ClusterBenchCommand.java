@@ -1,0 +1,135 @@
+package io.penstock.lab.bench.cluster;
+
+import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.cluster.ClusterBenchReport.Section;
+import io.penstock.lab.bench.side.Bench;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Progress;
+import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.SizeOption;
+import io.penstock.operator.LiveTimers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// `penstock bench cluster`: what a cluster of nodes shows.
+@Command(
+    name = "cluster",
+    description = {"Shows what a cluster of nodes does, with nodes in processes of their own on this host.", "",
+      "trace: the hits of a trace beside those of one pool as large as all nodes. kill: two nodes are killed and one"
+          + " joins under load. drain: a node gives its blocks away under load. ssd: long prompts on disk come back when"
+          + " all nodes start again. small: blocks of 4 KiB in batches. split: nodes in network namespaces, of which one"
+          + " loses its cable; skipped where this user cannot make any. Every byte that is read is compared.",
+      "",
+      "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench cluster --scenario trace --trace conversation_trace.jsonl --requests 2000", ""})
+public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
+  private static final String ALL = "all";
+
+  @Option(names = "--scenario", paramLabel = "NAMES", split = ",",
+      description = "trace, kill, drain, ssd, small, split, or all (default: all).")
+  private List<String> scenarios = List.of(ALL);
+
+  @Option(names = "--nodes", paramLabel = "N",
+      description = "Nodes (default: 8 for trace and kill, 4 for drain, 3 for the others).")
+  private @Nullable Integer nodes;
+
+  @Option(names = "--block", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "4KiB")
+  private long blockBytes;
+
+  @Option(names = "--dram", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Blocks that a node keeps in memory (default: as the scenario needs).")
+  private @Nullable Long dram;
+
+  @Option(names = "--trace", paramLabel = "FILE",
+      description = "Trace of trace, kill and drain, as 'penstock replay' reads it (default: one is made).")
+  private @Nullable Path trace;
+
+  @Option(names = "--requests", paramLabel = "N",
+      description = "Most requests of the trace (default: ${DEFAULT-VALUE}).", defaultValue = "1000")
+  private int requests;
+
+  @Option(names = "--concurrency", paramLabel = "N",
+      description = "Requests under way at a time in kill, drain and small (default: ${DEFAULT-VALUE}).",
+      defaultValue = "4")
+  private int concurrency;
+
+  @Option(names = "--seconds", paramLabel = "N",
+      description = "Seconds of load before and after what happens in kill and drain (default: ${DEFAULT-VALUE}).",
+      defaultValue = "10")
+  private int seconds;
+
+  @Option(names = "--tokens", paramLabel = "N",
+      description = "Tokens of a prompt of ssd (default: ${DEFAULT-VALUE}).", defaultValue = "50000")
+  private int tokens;
+
+  @Option(names = "--rounds", paramLabel = "N", description = "Rounds of small (default: ${DEFAULT-VALUE}).",
+      defaultValue = "5")
+  private int rounds;
+
+  @Option(names = "--seed", paramLabel = "S",
+      description = "Seed of the trace, and of the nodes that are killed (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--keep", paramLabel = "DIR", description = "Keep the logs and disks of the nodes there.")
+  private @Nullable Path kept;
+
+  public ClusterBenchCommand(Console console) {
+    super(console);
+  }
+
+  @Override
+  protected ClusterBenchReport measured() throws IOException {
+    ClusterLoad load = new ClusterLoad(nodes, Math.toIntExact(blockBytes), dram, trace, requests, concurrency,
+        Duration.ofSeconds(seconds), tokens, rounds, seed);
+    Scheduler timers = LiveTimers.of(Schedulers.newSingle("penstock-bench-timers", true));
+    Map<String, Scenario> chosen = chosen(load, timers);
+    List<Section> sections = new ArrayList<>();
+    try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");
+        Progress progress = Progress.of(console, "bench cluster", "requests")) {
+      for (Map.Entry<String, Scenario> each : chosen.entrySet()) {
+        progress.next(each.getKey());
+        Path folder = Files.createDirectories((kept == null ? place.path() : kept).resolve(each.getKey()));
+        sections.add(each.getValue().run(folder, progress));
+      }
+    } finally {
+      timers.dispose();
+    }
+    return new ClusterBenchReport(PenstockVersion.current(), sections);
+  }
+
+  private Map<String, Scenario> chosen(ClusterLoad load, Scheduler timers) {
+    Map<String, Scenario> all = new LinkedHashMap<>();
+    all.put("trace", new TraceScenario(load, timers));
+    all.put("kill", new KillScenario(load, timers));
+    all.put("drain", new DrainScenario(load, timers));
+    all.put("ssd", new SsdScenario(load));
+    all.put("small", new SmallScenario(load));
+    all.put("split", new SplitScenario(load, timers));
+    for (String name : scenarios) {
+      if (!name.equals(ALL) && !all.containsKey(name)) {
+        throw new IllegalArgumentException("--scenario must be of %s, %s (was %s)".formatted(
+            String.join(", ", all.keySet()), ALL, name));
+      }
+    }
+    if (!scenarios.contains(ALL)) {
+      all.keySet().retainAll(scenarios);
+    }
+    return all;
+  }
+}
