@@ -6,16 +6,16 @@ import io.penstock.disagg.RankId;
 import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
-/// What one registry tells the others of a rank: all that it knows but when the rank was heard. Facts of one rank have a
-/// total order, and each registry keeps the greatest, so in whatever order they arrive, all registries know the same in
-/// the end. The higher generation is the greater.
+/// What one registry tells the others of a rank: all that it knows but when the rank was heard. Facts of one rank have
+/// a total order, and each registry keeps the greatest, so in whatever order they arrive, all registries know the same
+/// in the end. The higher generation is the greater.
 ///
 /// @param generation the last one that was claimed or registered
 /// @param edition number of the fact among those of its generation, so far as its teller knows
 /// @param teller number that only the registry has that told it
 /// @param owner of the rank, or its last one
-/// @param registration null for a rank that has not registered, or that is free. Of an earlier generation if a later one
-///     is claimed
+/// @param registration null for a rank that has not registered, or that is free. Of an earlier generation if a later
+///     one is claimed
 public record RankFact(RankId rank, long generation, long edition, long teller, RankOwner owner, State state,
     @Nullable Registration registration) implements Comparable<RankFact> {
   /// Whose the rank is.

@@ -179,8 +179,8 @@ public final class RankRegistry {
     });
   }
 
-  /// Takes signs of life that another registry received, just now but for their ages: its ranks are as alive here. Those
-  /// whose fact is not known, or is of another generation, do not count.
+  /// Takes signs of life that another registry received, just now but for their ages: its ranks are as alive here.
+  /// Those whose fact is not known, or is of another generation, do not count.
   public void heard(List<SignOfLife> signs) {
     step(all -> {
       signs.forEach(all::heard);

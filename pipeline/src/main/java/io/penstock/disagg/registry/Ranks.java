@@ -69,7 +69,8 @@ final class Ranks {
 
   InstanceView register(Registrant by, Registration registration) {
     RankId rank = registration.who().rank();
-    instances.require(by.owner(), registration); // before the owner: a wrong name of an instance is told by what differs
+    // Before the owner: a wrong name of an instance is told by what differs.
+    instances.require(by.owner(), registration);
     Held held = held(by.owner(), rank);
     requireGeneration(held, registration);
     Held entered = held == null ? enter(by, rank) : held;

@@ -1,8 +1,8 @@
 package io.penstock.disagg.registry;
 
 /// The way from one registry to the others of its cluster. What those tell comes by [RankRegistry#take(RankFact)],
-/// [RankRegistry#heard(java.util.List)] and [RankRegistry#take(String, int)]. Called outside locks, from any thread, in any order; must
-/// not wait.
+/// [RankRegistry#heard(java.util.List)] and [RankRegistry#take(String, int)]. Called outside locks, from any thread, in
+/// any order; must not wait.
 public interface RegistryShare {
   /// Whether the registry knows by now what the others know. Before, it answers no peer.
   boolean isReady();

@@ -141,7 +141,7 @@ final class SharedRegistriesTest {
   }
 
   @Test
-  void claims_riseAboveAllThatEitherKnows_alsoOfARankThatIsGone() {
+  void claims_areAboveAllThatEitherKnows_alsoOfARankThatIsGone() {
     Incarnation who = registered(a, OWNER, RANK, 2);
     a.registry.leave(OWNER.owner(), who);
     long next = b.registry.claim(OWNER, RANK, 0);
@@ -222,7 +222,7 @@ final class SharedRegistriesTest {
   }
 
   @Test
-  void aRegistryThatHasNotJoined_answersNobody() {
+  void aRegistryThatHasNotJoined_answersNothing() {
     a.isReady = false;
     assertThatThrownBy(a::shown).isInstanceOf(RegistryApartException.class);
     assertThatThrownBy(() -> a.registry.claim(OWNER, RANK, 0)).isInstanceOf(RegistryApartException.class);

@@ -40,8 +40,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
 /// Calls a second of the directory and of the bare cache below it, on three members of one process over the loopback:
-/// the same stack, keys and sizes. The bare cache overwrites 9 bytes where the directory merges a holder into those that
-/// are there. `mvn -Pjmh -pl rsocket-api/cluster -am verify -Djmh.include=Directory`
+/// the same stack, keys and sizes. The bare cache overwrites 9 bytes where the directory merges a holder into those
+/// that are there. `mvn -Pjmh -pl rsocket-api/cluster -am verify -Djmh.include=Directory`
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)

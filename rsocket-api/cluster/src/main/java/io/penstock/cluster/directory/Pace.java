@@ -4,8 +4,8 @@ import io.penstock.operator.TokenBucket;
 import java.util.concurrent.TimeUnit;
 import reactor.core.scheduler.Scheduler;
 
-/// How fast a node announces blocks that it announced before, or had before it joined. All its tiers share it. Safe from
-/// any thread.
+/// How fast a node announces blocks that it announced before, or had before it joined. All its tiers share it. Safe
+/// from any thread.
 public final class Pace {
   private final Scheduler clock;
   private final TokenBucket bucket;

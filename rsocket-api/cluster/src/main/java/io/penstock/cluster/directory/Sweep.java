@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// Removes entries of rounds that do not count any more from the part of the map that is kept here: a while after it is
-/// asked to, and only if the round did not count then and does not a while later either. A member's record may come late,
-/// and a wrong purge would hide its blocks.
+/// asked to, and only if the round did not count then and does not a while later either. A member's record may come
+/// late, and a wrong purge would hide its blocks.
 public final class Sweep implements Disposable {
   private static final long[] NONE = {};
 

@@ -37,7 +37,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
   private final BatchSender sender;
   private final MonoSink<Void> end;
   private final Disposable losses;
-  private final Disposable.Swap settling = Disposables.swap();
+  private final Disposable.Swap mending = Disposables.swap();
 
   private @Nullable Feed feed;
   private @Nullable Feed next;
@@ -197,7 +197,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
 
   private void mendAfter(long millis) {
     if (!isEnded) {
-      settling.update(
+      mending.update(
           parts.timers().schedule(() -> serial.run(this::mend), millis, TimeUnit.MILLISECONDS));
     }
   }
@@ -244,7 +244,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
     if (!isEnded) {
       isEnded = true;
       losses.dispose();
-      settling.dispose();
+      mending.dispose();
       cancelFeeds();
       sender.stop();
     }

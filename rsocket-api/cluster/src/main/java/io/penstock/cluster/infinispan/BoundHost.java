@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param told null if it is the bound one
 record BoundHost(InetAddress bound, @Nullable InetAddress told) {
-  /// Resolves a host. If it stands for all addresses of this machine, others are told one of them: of a site rather than
-  /// a public one, and the loopback only if there is no other.
+  /// Resolves a host. If it stands for all addresses of this machine, others are told one of them: of a site rather
+  /// than a public one, and the loopback only if there is no other.
   static BoundHost of(String host) throws IOException {
     InetAddress bound = InetAddress.getByName(host);
     return new BoundHost(bound, bound.isAnyLocalAddress() ? reachable(bound) : null);

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 
-/// What Infinispan tells of the cluster, as events of this engine. Infinispan calls listeners by reflection, so these are
-/// public.
+/// What Infinispan tells of the cluster, as events of this engine. Infinispan calls listeners by reflection, so these
+/// are public.
 final class ClusterEvents {
   private final Sinks.Many<MapLoss> losses = Sinks.many().multicast().directBestEffort();
   private final Serial serial = new Serial();
@@ -119,8 +119,8 @@ final class ClusterEvents {
     }
   }
 
-  /// Segments of which an owner before is no member after. With one owner each it took the segment along; while a segment
-  /// moves it has two, and whichever is lost may have had the newest of it.
+  /// Segments of which an owner before is no member after. With one owner each it took the segment along; while a
+  /// segment moves it has two, and whichever is lost may have had the newest of it.
   static BitSet lost(@Nullable ConsistentHash before, @Nullable ConsistentHash after) {
     BitSet lost = new BitSet();
     if (before == null || after == null) {

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
 /// How a node joins a cluster that Infinispan keeps.
 ///
 /// @param names looks up the names of seeds
-/// @param random for keys and numbers that nobody else may have
+/// @param random for keys and numbers that no other member may have
 /// @param storage of the directory's entries
 /// @param keysPerSecond most names a second of blocks that a node had before, see [Pace]
 public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageType storage, long keysPerSecond) {

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The records of members, one under each name, in a cache that every member keeps. A member is there if the engine sees
-/// it now and it has a record. Safe from any thread.
+/// The records of members, one under each name, in a cache that every member keeps. A member is there if the engine
+/// sees it now and it has a record. Safe from any thread.
 final class MemberTable {
   private static final Logger LOG = LoggerFactory.getLogger(MemberTable.class);
   /// Looks in a row that miss a member, before its record is removed.

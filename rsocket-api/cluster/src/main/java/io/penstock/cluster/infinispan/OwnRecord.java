@@ -13,8 +13,8 @@ import java.util.stream.LongStream;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// What this member tells of itself. Each change is written by one thread, in order, and a record is always written as a
-/// whole. Safe from any thread.
+/// What this member tells of itself. Each change is written by one thread, in order, and a record is always written as
+/// a whole. Safe from any thread.
 final class OwnRecord implements Rounds {
   /// The part of the capacity by which the bytes must have changed to be told: one in so many.
   private static final long MUCH = 100;

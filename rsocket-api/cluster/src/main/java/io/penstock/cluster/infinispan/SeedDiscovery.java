@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Finds members at seeds. At each attempt it looks the names up again and asks each of their addresses, so it follows
-/// a name whose addresses change, such as a headless service of Kubernetes. It also asks members that it once saw, which
-/// finds the parts of a cluster that was split.
+/// a name whose addresses change, such as a headless service of Kubernetes. It also asks members that it once saw,
+/// which finds the parts of a cluster that was split.
 public final class SeedDiscovery extends TCPPING {
   private static final short PROTOCOL = 1702;
   private static final Logger LOG = LoggerFactory.getLogger(SeedDiscovery.class);

@@ -29,8 +29,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A tier without bytes: it has keys on levels, which tests put, move and drop, and it tells its followers, as they ask.
-/// Safe from any thread.
+/// A tier without bytes: it has keys on levels, which tests put, move and drop, and it tells its followers, as they
+/// ask. Safe from any thread.
 public final class ModelTier implements BlockTier {
   public static final Level DRAM = new Level("dram", Medium.HOST);
   public static final Level SSD = new Level("ssd", Medium.DISK);

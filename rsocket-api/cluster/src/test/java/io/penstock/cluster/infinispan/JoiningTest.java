@@ -72,11 +72,11 @@ final class JoiningTest {
   void seeds_areLookedUpAgain_andEachAddressIsAsked() throws IOException {
     int port = TestMember.freePort();
     AtomicInteger asked = new AtomicInteger();
-    InetAddress nobody = InetAddress.getByName("127.0.0.2");
+    InetAddress silent = InetAddress.getByName("127.0.0.2");
     InetAddress there = InetAddress.getByName("127.0.0.1");
     SeedDiscovery.Names names = host -> asked.incrementAndGet() < 4
-        ? new InetAddress[] {nobody}
-        : new InetAddress[] {nobody, there};
+        ? new InetAddress[] {silent}
+        : new InetAddress[] {silent, there};
     Joining joining = new Joining(names, new SecureRandom(), StorageType.HEAP, 1000);
     try (TestMember a = TestMember.join("seeds", "a", port);
         TestMember b = TestMember.join(joining, "seeds", "b", TestMember.freePort(), null, port)) {
@@ -95,7 +95,7 @@ final class JoiningTest {
   }
 
   @Test
-  void aMembershipThatEnded_knowsNobody() {
+  void aMembershipThatEnded_knowsNoMember() {
     Membership membership =
         TestMember.attempt(Joining.defaults(), "ended", "a", 0, null, FIGURES).block();
     membership.close().block();

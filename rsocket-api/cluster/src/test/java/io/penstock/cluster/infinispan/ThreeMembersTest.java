@@ -56,7 +56,7 @@ final class ThreeMembersTest {
     b.tier.evict(key);
     Eventually.holds("b evicted it", () -> c.holders(key).equals("{a=0}"));
     a.tier.evict(key);
-    Eventually.holds("nobody has it", () -> c.holders(key).equals("{}"));
+    Eventually.holds("no member has it", () -> c.holders(key).equals("{}"));
   }
 
   @Test

@@ -68,7 +68,7 @@ final class ReplicatedTablesTest {
   }
 
   @Test
-  void theLaterValue_stays_whoeverWritesFirst() {
+  void theLaterValue_stays_inAnyOrderOfWrites() {
     listen();
     table.put("n", value(2, "two"));
     table.put("n", value(1, "one"));

@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
 /// Tries whether a node will be able to listen for probes and for its cluster, and publish KV events, so that one that
-/// will not is refused before it has touched a disk. Another process may still take such a port before the node does; the node then fails
-/// to bind it. The ports of clients are not tried but taken: see [NodeSockets].
+/// will not is refused before it has touched a disk. Another process may still take such a port before the node does;
+/// the node then fails to bind it. The ports of clients are not tried but taken: see [NodeSockets].
 final class FreePorts {
   private static final int MOST_PORT = 65_535;
 

@@ -342,8 +342,9 @@ public final class Node {
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
   }
 
-  /// Tells the cluster, leaves the registry, lets kept requests end, takes no new work, lets running streams end, all within
-  /// `drain.timeout`, then closes; blocks on their way to the disk have the rest of that time. Lazy and idempotent.
+  /// Tells the cluster, leaves the registry, lets kept requests end, takes no new work, lets running streams end, all
+  /// within `drain.timeout`, then closes; blocks on their way to the disk have the rest of that time. Lazy and
+  /// idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {

@@ -154,7 +154,8 @@ final class NodeInCluster {
     return tasks.wide(own);
   }
 
-  /// The registry of the node. In a cluster it is one with those of other members, and answers once the node has joined.
+  /// The registry of the node. In a cluster it is one with those of other members, and answers once the node has
+  /// joined.
   ///
   /// @param nanos clock of heartbeats and lives
   /// @param timers runs its steps

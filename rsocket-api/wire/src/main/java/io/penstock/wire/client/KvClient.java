@@ -258,8 +258,8 @@ public final class KvClient {
   }
 
   /// The members of the node's cluster, as the node knows them. Signals
-  /// [io.penstock.wire.protocol.WireFailure.RemotePermanentException] with `ErrorCode.UNKNOWN_ROUTE` from a node that is
-  /// in no cluster.
+  /// [io.penstock.wire.protocol.WireFailure.RemotePermanentException] with `ErrorCode.UNKNOWN_ROUTE` from a node that
+  /// is in no cluster.
   public Mono<ClusterView> members() {
     return questions.members();
   }

@@ -6,8 +6,8 @@ import io.penstock.wire.protocol.WireFormatException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The messages of the routes `members`, `locate`, `tasks` and `task`. The rules of [io.penstock.wire.protocol.Messages] hold for them,
-/// and `PROTOCOL.md` owns their meaning.
+/// The messages of the routes `members`, `locate`, `tasks` and `task`. The rules of
+/// [io.penstock.wire.protocol.Messages] hold for them, and `PROTOCOL.md` owns their meaning.
 public final class ClusterMessages {
   private ClusterMessages() {}
 

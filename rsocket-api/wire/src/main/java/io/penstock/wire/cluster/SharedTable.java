@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /// A small table of values by name that every member of a cluster has. Each member may write; of two values of one name
-/// the later one stays, whoever writes first. After a split of the cluster, members have the later of what both parts
+/// the later one stays, in any order of writes. After a split of the cluster, members have the later of what both parts
 /// wrote. Safe from any thread; nothing waits.
 ///
 /// The first [#VERSION_BYTES] bytes of a value are its version. Versions are compared byte by byte, without signs.
@@ -16,7 +16,7 @@ public interface SharedTable {
   /// Length of a version.
   int VERSION_BYTES = 24;
 
-  /// Hears of changes, whoever made them: the last of several of one name at least, some perhaps twice, and in any
+  /// Hears of changes of all members: the last of several of one name at least, some perhaps twice, and in any
   /// order. Must be quick.
   @FunctionalInterface
   interface Listener {

@@ -46,8 +46,8 @@ import reactor.util.retry.Retry;
 /// to the user of the connection, or, where the registry has no users, to the secret of this client. Safe from any
 /// thread.
 ///
-/// Several nodes of a cluster may keep one registry: then the client asks the one that answered last, and, if that one is
-/// away or silent for 0.7 s, the next one.
+/// Several nodes of a cluster may keep one registry: then the client asks the one that answered last, and, if that one
+/// is away or silent for 0.7 s, the next one.
 public final class RegistryClient {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
@@ -98,8 +98,8 @@ public final class RegistryClient {
     return of(TcpTransport.client(tcp, loops), options, KvPeerOptions.defaults(), timers, random);
   }
 
-  /// A client of a registry that several nodes keep, over the transports that their addresses name, with a secret of its
-  /// own.
+  /// A client of a registry that several nodes keep, over the transports that their addresses name, with a secret of
+  /// its own.
   ///
   /// @param nodes the preferred one first; at least one
   /// @param tls null for none
@@ -159,9 +159,9 @@ public final class RegistryClient {
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
   /// them, at once after a standstill of this process or when the connection is lost and there is another registry,
-  /// and registers it again when the registry has forgotten it. A transient failure is followed by another attempt after
-  /// a pause that doubles from 1 s to 30 s, with jitter; a rank of another owner is asked for until that owner has been
-  /// heard for twice the silence after which the rank is free.
+  /// and registers it again when the registry has forgotten it. A transient failure is followed by another attempt
+  /// after a pause that doubles from 1 s to 30 s, with jitter; a rank of another owner is asked for until that owner
+  /// has been heard for twice the silence after which the rank is free.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {

@@ -24,8 +24,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// Connections to registries that are one: any of them answers for all. Work goes to the one that answered last; if that
-/// one is away, at once to the next. Safe from any thread.
+/// Connections to registries that are one: any of them answers for all. Work goes to the one that answered last; if
+/// that one is away, at once to the next. Safe from any thread.
 final class RegistryLanes {
   /// Patience with a registry while there is another one to ask. The last one has all the time that connections have.
   private static final Duration HURRY = Duration.ofMillis(700);

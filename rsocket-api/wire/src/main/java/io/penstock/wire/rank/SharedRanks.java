@@ -62,7 +62,7 @@ public final class SharedRanks implements RegistryShare {
 
   /// Joins `registry`, which has this share, with the others.
   ///
-  /// @return leaves them: others go on with what they know, and this one answers nobody any more
+  /// @return leaves them: others go on with what they know, and this one answers no caller any more
   public Disposable join(RankRegistry registry, SharedTable table) {
     Joined now = new Joined(registry, table);
     joined = now;
@@ -256,7 +256,7 @@ public final class SharedRanks implements RegistryShare {
 
     @Override
     public void dispose() {
-      isReady = false; // what it hears from now on would be told to nobody
+      isReady = false; // what it hears from now on would reach no other
       joined = null;
       running.dispose();
     }

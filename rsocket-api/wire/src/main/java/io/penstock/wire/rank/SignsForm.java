@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/// The signs of life that one registry has received, as bytes for members of a cluster. Big-endian; text as `DataOutput`
-/// writes it.
+/// The signs of life that one registry has received, as bytes for members of a cluster. Big-endian; text as
+/// `DataOutput` writes it.
 ///
 /// | Bytes | |
 /// |---|---|

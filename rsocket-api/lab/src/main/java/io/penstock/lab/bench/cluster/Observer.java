@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// Asks each node by itself what it has and whom it sees. Every question waits. For one thread.
+/// Asks each node by itself what it has and which nodes it sees. Every question waits. For one thread.
 final class Observer implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int WINDOW = 64;

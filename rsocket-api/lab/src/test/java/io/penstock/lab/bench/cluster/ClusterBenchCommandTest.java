@@ -39,7 +39,7 @@ final class ClusterBenchCommandTest {
 
   @Tag("proof")
   @Test
-  void killedNodes_takeOnlyWhatNobodyElseHad() {
+  void killedNodes_takeOnlyWhatNoOtherHad() {
     assertThat(kept("kill", "--nodes", "5", "--seconds", "5")).contains("of them ended in no such way",
         "blocks gone from survivors", "blocks of survivors not found at last");
   }

@@ -36,7 +36,7 @@ import reactor.core.scheduler.Scheduler;
 /// Copies of the blocks of this node that more is read of than one member is to give. Each second, for each such key:
 ///
 /// - One holder sees to it that as many members have the block as the demand needs, 8 at most: the one that has made
-///   copies of it, or that alone has it. If nobody does so for some looks, the first of the holders by name begins.
+///   copies of it, or that alone has it. If no holder does so for some looks, the first of the holders by name begins.
 ///   Readers draw among the holders, so each of them sees its part of the demand.
 /// - A copy goes again when fewer holders were enough for some time, see [HotKey]. Its maker removes it, and only while
 ///   it has the block itself.
@@ -170,7 +170,7 @@ public final class HotCopies {
     int most = Math.min(Located.MOST_HOLDERS, up.size());
     demand.scale(key, now.told(holders));
     double load = demand.rate(key) * holders.size() / rate;
-    if (load > most) { // what nobody can give must not be remembered for long
+    if (load > most) { // what no member can give must not be remembered for long
       demand.scale(key, most / load);
       load = most;
     }

@@ -21,8 +21,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "doctor",
     description = {"Looks for what is wrong with a cluster, and says what to do.", "",
-      "Asks each member from here. Finds members that do not answer, a cluster that is split, members that are draining,"
-          + " full (above 95 %%), uneven (20 %% off the average), or without a place where others have one. Ends with 1 if it finds anything.",
+      "Asks each member from here. Finds members that do not answer, a cluster that is split, members that are"
+          + " draining, full (above 95 %%), uneven (20 %% off the average), or without a place where others have one."
+          + " Ends with 1 if it finds anything.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

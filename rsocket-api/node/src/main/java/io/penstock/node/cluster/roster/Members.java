@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// The members of a cluster as a command reaches them, with one connection a question. Each question waits, for the
-/// patience of the command at most, and throws [UnavailableException] if nobody answers.
+/// patience of the command at most, and throws [UnavailableException] if none answers.
 ///
 /// @param first a member that is told
 /// @param pass shown to each

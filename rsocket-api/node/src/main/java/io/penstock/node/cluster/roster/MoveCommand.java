@@ -26,7 +26,8 @@ final class MoveCommand extends TaskCommand {
   private Endpoint node = Endpoint.parse(HERE);
 
   @Option(names = "--pattern", paramLabel = "REGEX", defaultValue = "",
-      description = "Regular expression that is searched for in the hex digits of a block's hash (default: all blocks).")
+      description = "Regular expression that is searched for in the hex digits of a block's hash (default: all"
+          + " blocks).")
   private String pattern = "";
 
   @Option(names = "--from", paramLabel = "NODE", defaultValue = "",

@@ -22,7 +22,8 @@ public record OwnBlocks(BlockTier own, ClusterTier cluster) {
     return own.info().space().layout().blockBytes();
   }
 
-  /// The keys of the visible blocks, in no order; a block that comes meanwhile may be there or not. Keys may come twice.
+  /// The keys of the visible blocks, in no order; a block that comes meanwhile may be there or not. Keys may come
+  /// twice.
   Flux<BlockKey> keys() {
     return own.follow().takeUntil(event -> event instanceof TierEvent.SnapshotEnded)
         .mapNotNull(event -> switch (event) {

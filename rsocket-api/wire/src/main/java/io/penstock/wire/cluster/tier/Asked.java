@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A request that goes to the members that have its keys, round after round, until each key has an answer or nobody is
-/// left to ask. A member that cannot be reached is passed over.
+/// A request that goes to the members that have its keys, round after round, until each key has an answer or no member
+/// is left to ask. A member that cannot be reached is passed over.
 ///
 /// @param keys of the request
 record Asked(Nodes nodes, List<BlockKey> keys, Remaining remaining) {

@@ -25,7 +25,7 @@ import reactor.core.publisher.Sinks;
 
 /// Leases at the members that have the blocks of a request, read one run after the other in the order of the keys. When
 /// a member goes, or gives a damaged block, its other blocks come from other members that have them; a block that
-/// nobody else has is left out. A run is asked for when the one before it was read, so a reader needs room for one
+/// no other has is left out. A run is asked for when the one before it was read, so a reader needs room for one
 /// window, whatever the number of members is.
 final class ClusterLease extends Lease {
   private final MemberLeases leases;
@@ -135,7 +135,7 @@ final class ClusterLease extends Lease {
     return Asked.isPassedOver(failure) || failure instanceof BlockCorruptException;
   }
 
-  /// Blocks that did not come, from other members. Those that nobody else has are left out, unless they are damaged:
+  /// Blocks that did not come, from other members. Those that no other has are left out, unless they are damaged:
   /// then the stream ends with that.
   private <T> Flux<T> again(Part part, BitSet left, @Nullable Throwable why, Function<List<Part>, Flux<T>> read) {
     if (left.isEmpty()) {

@@ -54,12 +54,12 @@ import reactor.core.scheduler.Scheduler;
 /// | put | one to any node, for what is there already; then as a put to one node |
 ///
 /// What the cluster says of a block may be out of date: then the block is a miss, and never wrong bytes. A member that
-/// goes while its blocks are read is replaced by members that have the same blocks; blocks that nobody else has are
+/// goes while its blocks are read is replaced by members that have the same blocks; blocks that no other has are
 /// left out of the stream. A member that cannot be reached is passed over.
 ///
-/// New blocks go behind a prefix that is at least as long, so that a conversation stays at one node, unless that node is
-/// full and another one is not; else to a near node with room. The receipt is that node's. There are no holds over the cluster, and [OnMiss#ADMIT] admits nothing:
-/// policies decide at each node.
+/// New blocks go behind a prefix that is at least as long, so that a conversation stays at one node, unless that node
+/// is full and another one is not; else to a near node with room. The receipt is that node's. There are no holds over
+/// the cluster, and [OnMiss#ADMIT] admits nothing: policies decide at each node.
 public final class ClusterTier implements BlockTier {
   private final TierInfo info;
   private final Nodes nodes;

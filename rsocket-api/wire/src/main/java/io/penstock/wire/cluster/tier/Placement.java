@@ -15,12 +15,13 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /// Where new blocks go. The rest of a long prefix goes behind it, so that a conversation stays at one node; the blocks
-/// of a session go to one node, too. Other blocks go to a near member with room, the emptier of two that are drawn; where nobody has room, to one that is drawn by its
-/// capacity.
+/// of a session go to one node, too. Other blocks go to a near member with room, the emptier of two that are drawn;
+/// where none has room, to one that is drawn by its capacity.
 ///
 /// A short prefix binds nothing: prompts of all users begin with the same block, and would all go to its node. On a
 /// public trace of conversations over 8 nodes, binding by any prefix had 0.4 × the hits of one node of the same
-/// capacity; binding by a prefix of at least half the request has 0.99 × and more, and no node gets over 1.2 × its share.
+/// capacity; binding by a prefix of at least half the request has 0.99 × and more, and no node gets over 1.2 × its
+/// share.
 ///
 /// @param place of the writer, see [Member#place()]
 /// @param random draws members

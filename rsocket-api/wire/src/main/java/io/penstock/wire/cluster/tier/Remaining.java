@@ -10,10 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The keys of a request that no member has answered for yet, and whom to ask next. Each holder of a key is asked once;
-/// a key whose holders were all asked leaves. Safe from any thread.
+/// The keys of a request that no member has answered for yet, and which member to ask next. Each holder of a key is
+/// asked once; a key whose holders were all asked leaves. Safe from any thread.
 final class Remaining {
-  private static final int NOBODY = -1;
+  private static final int NONE = -1;
 
   private final Located located;
   private final int[] ranks;
@@ -42,10 +42,10 @@ final class Remaining {
   synchronized List<KeyRun> runs() {
     List<KeyRun> runs = new ArrayList<>();
     BitSet run = new BitSet();
-    int member = NOBODY;
+    int member = NONE;
     for (int position = open.nextSetBit(0); position >= 0; position = open.nextSetBit(position + 1)) {
       int next = holder(position, member);
-      if (next == NOBODY) {
+      if (next == NONE) {
         open.clear(position);
         continue;
       }
@@ -76,7 +76,7 @@ final class Remaining {
   }
 
   @GuardedBy("this") private int holder(int position, int preferred) {
-    int best = NOBODY;
+    int best = NONE;
     for (Holder holder : located.holders(position)) {
       int member = holder.member();
       BitSet before = asked.get(member);
@@ -85,7 +85,7 @@ final class Remaining {
       }
       if (member == preferred) {
         return member;
-      } else if (best == NOBODY || ranks[member] < ranks[best]) {
+      } else if (best == NONE || ranks[member] < ranks[best]) {
         best = member;
       }
     }

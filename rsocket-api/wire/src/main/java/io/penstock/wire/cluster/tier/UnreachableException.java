@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 public final class UnreachableException extends TransientKvException {
   private final int seeds;
 
-  /// @param cause why the node that was asked first did not answer; null if nobody was asked
+  /// @param cause why the node that was asked first did not answer; null if none was asked
   UnreachableException(int seeds, @Nullable Throwable cause) {
     super("a node of the cluster must answer (none of " + seeds + " seeds did, and no member)", cause);
     this.seeds = seeds;

@@ -85,7 +85,7 @@ final class WireNodes implements Nodes {
         asked = Peers.reached(lane).flatMap(reached -> question.apply(reached.client()))
             .doOnNext(answer -> speaks(lane))
             .onErrorResume(Asked::isPassedOver, gone -> others.onErrorMap(UnreachableException.class,
-                nobody -> new UnreachableException(seeds.size(), gone)));
+                none -> new UnreachableException(seeds.size(), gone)));
       }
       return asked;
     });

@@ -17,8 +17,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The routes `members`, `locate`, `tasks` and `task` on one connection of a node. A draining node answers them, too: its cluster goes
-/// on.
+/// The routes `members`, `locate`, `tasks` and `task` on one connection of a node. A draining node answers them, too:
+/// its cluster goes on.
 ///
 /// @param directory null on a node that is in no cluster
 /// @param tasks null on such a node, too

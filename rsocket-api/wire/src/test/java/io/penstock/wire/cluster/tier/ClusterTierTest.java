@@ -235,7 +235,7 @@ final class ClusterTierTest {
   }
 
   @Test
-  void nodesThatDieWhileTheyAreRead_costOnlyBlocksThatNobodyElseHas() {
+  void nodesThatDieWhileTheyAreRead_costOnlyBlocksThatNoOtherHas() {
     for (long seed = 0; seed < 60; seed++) {
       run(seed, this::readWindows);
       run(seed, this::readSlices);
@@ -244,7 +244,7 @@ final class ClusterTierTest {
 
   @Test
   @Tag("proof")
-  void nodesThatDieWhileTheyAreRead_costOnlyBlocksThatNobodyElseHas_longRun() {
+  void nodesThatDieWhileTheyAreRead_costOnlyBlocksThatNoOtherHas_longRun() {
     for (long seed = 1_000; seed < 11_000; seed++) {
       run(seed, this::readWindows);
       run(seed, this::readSlices);
@@ -321,7 +321,7 @@ final class ClusterTierTest {
             windows.add(slice.place().window());
             slice.close();
           }), BlockScope::close).blockLast(PATIENCE);
-    } catch (RuntimeException e) { // a window that nobody can make whole
+    } catch (RuntimeException e) { // a window that no node can make whole
       assertThat(e).hasMessageContaining("died");
       whole = false;
     }
