@@ -25,7 +25,7 @@ final class RequestLoad implements AutoCloseable {
   private final Outcome outcome;
   private final Scheduler timers;
   private final AtomicBoolean ending = new AtomicBoolean();
-  private CompletableFuture<Void> running = CompletableFuture.completedFuture(null);
+  private CompletableFuture<?> running = CompletableFuture.completedFuture(true);
 
   RequestLoad(ClusterClient client, Outcome outcome, Scheduler timers) {
     this.client = client;
@@ -46,7 +46,7 @@ final class RequestLoad implements AutoCloseable {
     CacheSpace space = client.space();
     SplittableRandom random = new SplittableRandom(seed);
     List<List<BlockKey>> all = Stream.generate(() -> space.keys(
-        random.ints(FILLED * space.layout().tokens(), 0, 1 << 17).toArray())).limit(prompts).toList();
+        random.ints((long) FILLED * space.layout().tokens(), 0, 1 << 17).toArray())).limit(prompts).toList();
     Flux.fromIterable(all).flatMap(prompt -> client.put(prompt).doOnNext(outcome::stored), FILLED_TOGETHER, 1)
         .blockLast();
     return all;
