@@ -28,8 +28,8 @@ public final class ExitCode {
     meanings.put("" + DATA, "a file that was to be read is not of its form, such as a trace");
     meanings.put("" + UNAVAILABLE,
         "the node cannot serve this: not listening, gone, draining or silent, or it has no registry, is in no"
-            + " cluster or is no prefill rank. Also: no device library, no engine of clusters, no memory of the kind asked for,"
-            + " or no JDK");
+            + " cluster or is no prefill rank. Also: no device library, no engine of clusters, no memory of the kind"
+            + " asked for, or no JDK");
     meanings.put("" + INTERNAL, "a mistake in Penstock itself, or its build failed");
     meanings.put("" + INPUT_OUTPUT, "a file, folder, port or stream cannot be used, or another process has it");
     meanings.put("" + REFUSED, "the node refused it: it takes no such credentials, or the user may not do that");

@@ -158,10 +158,10 @@ public final class RegistryClient {
   }
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
-  /// them, at once after a standstill of this process or when the connection is lost and there is another registry,
-  /// and registers it again when the registry has forgotten it. A transient failure is followed by another attempt
-  /// after a pause that doubles from 1 s to 30 s, with jitter; a rank of another owner is asked for until that owner
-  /// has been heard for twice the silence after which the rank is free.
+  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it, or at
+  /// the next of several registries when one is away: that one may not have told others of the last registration. A
+  /// transient failure is followed by another attempt after a pause that doubles from 1 s to 30 s, with jitter; a rank
+  /// of another owner is asked for until that owner has been heard for twice the silence after which the rank is free.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
@@ -241,11 +241,9 @@ public final class RegistryClient {
   }
 
   private Flux<InstanceView> beats(Incarnation who, DisaggMessages.RegisterReply reply) {
-    Flux<InstanceView> living = Flux
-        .merge(Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop(),
-            lanes.losses().concatMap(lost -> Mono.delay(jittered(MOST_HASTE), timers), 1))
-        .onBackpressureDrop().concatMap(tick -> beat(who, false), 1).takeWhile(known -> known)
-        .flatMap(known -> Flux.empty());
+    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop()
+        .concatMap(tick -> beat(who, false), 1).takeWhile(known -> known).<InstanceView>flatMap(known -> Flux.empty())
+        .takeUntilOther(lanes.losses().next().flatMap(lost -> Mono.delay(jittered(MOST_HASTE), timers)));
     return InTurn.of(Flux.just(reply.instance().view()), living);
   }
 

@@ -65,7 +65,7 @@ final class RegistryLanes {
     });
   }
 
-  /// Emits when a connection is gone and another registry may be asked.
+  /// Emits when a connection is gone, or a registry is away, and another one is asked.
   Flux<Boolean> losses() {
     return lanes.size() == 1 ? Flux.never() : losses.asFlux().onBackpressureDrop();
   }
@@ -82,7 +82,9 @@ final class RegistryLanes {
     }
     Mono<T> next = Mono.defer(() -> {
       int after = (at + 1) % lanes.size();
-      current.compareAndSet(at, after);
+      if (current.compareAndSet(at, after)) {
+        lost();
+      }
       return attempt(work, after, others - 1);
     });
     return one.timeout(HURRY, Mono.error(SilentException::new), timers).onErrorResume(RegistryLanes::isAway,

@@ -35,8 +35,8 @@ import reactor.core.scheduler.Scheduler;
 /// | `heard/NODE/new` | those that it has heard since it wrote the other list | soon after each; one list for many |
 /// | `replica/REQUEST` | the data-parallel replica of a request | at once; removed with its life |
 ///
-/// A registry that joins reads all of it, and answers from then on. Of a registry that is gone, the others remove what
-/// it has heard once its ranks would be gone, too. Safe from any thread.
+/// A registry that joins reads all of it, and answers from then on. Of a registry that is gone, the others soon remove
+/// what it has heard. Safe from any thread.
 public final class SharedRanks implements RegistryShare {
   private static final Logger LOG = LoggerFactory.getLogger(SharedRanks.class);
   private static final String RANK = "rank/";
@@ -116,6 +116,7 @@ public final class SharedRanks implements RegistryShare {
     private final Disposable.Composite running = Disposables.composite();
     @GuardedBy("this") private long tellings;
     @GuardedBy("this") private boolean isTold;
+    @GuardedBy("this") private boolean isNewTold;
     @GuardedBy("this") private long toldNanos;
     /// What others have heard, and since when it has not changed.
     @GuardedBy("this") private final Map<String, Peer> peers = new HashMap<>();
@@ -200,7 +201,7 @@ public final class SharedRanks implements RegistryShare {
       long now = timers.now(TimeUnit.NANOSECONDS);
       synchronized (this) {
         peers.entrySet().removeIf(each -> {
-          boolean isGone = now - each.getValue().nanos() > 2 * silenceNanos;
+          boolean isGone = now - each.getValue().nanos() > silenceNanos / 2;
           if (isGone) {
             table.remove(each.getKey(), each.getValue().heard());
           }
@@ -218,12 +219,16 @@ public final class SharedRanks implements RegistryShare {
       long now = timers.now(TimeUnit.NANOSECONDS);
       List<SignOfLife> signs = registry.heardHere(Duration.ofNanos(silenceNanos));
       synchronized (this) {
-        if (running.isDisposed() || (signs.isEmpty() && !isTold)) {
+        if (running.isDisposed() || (signs.isEmpty() && !isTold && !isNewTold)) {
           return;
         }
         isTold = !signs.isEmpty();
         toldNanos = now;
         table.put(own, SignsForm.write(++tellings, signs));
+        if (isNewTold) { // one that joins would take these signs for new ones
+          isNewTold = false;
+          table.put(own + NEW, SignsForm.write(++tellings, List.of()));
+        }
       }
     }
 
@@ -236,6 +241,7 @@ public final class SharedRanks implements RegistryShare {
       List<SignOfLife> signs = registry.heardHere(Duration.ofNanos(since));
       synchronized (this) {
         if (!running.isDisposed() && !signs.isEmpty()) {
+          isNewTold = true;
           table.put(own + NEW, SignsForm.write(++tellings, signs));
         }
       }

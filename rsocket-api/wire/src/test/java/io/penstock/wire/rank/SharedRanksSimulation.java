@@ -154,6 +154,7 @@ final class SharedRanksSimulation {
       if (to == null || !nodes.contains(to)) {
         to = nodes.get(random.nextInt(nodes.size()));
         at = to;
+        isRegistered = false; // the one before may have told nobody
       }
       try {
         if (generation < 0) {
