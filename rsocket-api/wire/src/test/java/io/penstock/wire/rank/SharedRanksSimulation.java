@@ -154,7 +154,7 @@ final class SharedRanksSimulation {
       if (to == null || !nodes.contains(to)) {
         to = nodes.get(random.nextInt(nodes.size()));
         at = to;
-        isRegistered = false; // the one before may have told nobody
+        isRegistered = false; // the one before may not have told others
       }
       try {
         if (generation < 0) {

@@ -32,6 +32,8 @@ import reactor.core.scheduler.Scheduler;
 /// Each sends no faster than its order, or else the node, allows.
 public final class NodeTasks implements ClusterTasks {
   private static final int BATCH = 64;
+  /// Batches under way at a time: each waits for several answers of others.
+  private static final int TOGETHER = 4;
   private static final int MOST_RUNNING = 8;
   private static final int KEPT = 32;
   /// Passes over the blocks of a node that drains; blocks may come while it runs.
@@ -230,13 +232,13 @@ public final class NodeTasks implements ClusterTasks {
     return Mono.defer(() -> {
       TokenBucket bucket = new TokenBucket(rate, rate, now());
       return keys.distinctUntilChanged().buffer(BATCH).map(batch -> batch.stream().distinct().toList())
-          .concatMap(batch -> pause(bucket, batch.size() * space.blockBytes()).then(giving.give(batch))
+          .flatMap(batch -> pause(bucket, batch.size() * space.blockBytes()).then(giving.give(batch))
               .doOnNext(given -> task.did(given.blocks(), given.sent() * space.blockBytes()))
               .map(given -> (long) given.blocks())
               .onErrorResume(Giving::isOfMember, failure -> {
                 task.problem(Reason.of(failure));
                 return Mono.just(0L);
-              }), 1)
+              }), TOGETHER, 1)
           .reduce(0L, Long::sum);
     });
   }
@@ -247,7 +249,10 @@ public final class NodeTasks implements ClusterTasks {
 
   private Mono<Void> pause(TokenBucket bucket, long bytes) {
     return Mono.defer(() -> {
-      long wait = bucket.take(bytes, now());
+      long wait;
+      synchronized (bucket) {
+        wait = bucket.take(bytes, now());
+      }
       return wait == 0 ? Mono.empty() : Mono.delay(Duration.ofNanos(wait), timers).then();
     });
   }
