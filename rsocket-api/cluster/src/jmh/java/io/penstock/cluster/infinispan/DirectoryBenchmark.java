@@ -38,6 +38,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
 
 /// Calls a second of the directory and of the bare cache below it, on three members of one process over the loopback:
 /// the same stack, keys and sizes. The bare cache overwrites 9 bytes where the directory merges a holder into those
@@ -84,7 +85,7 @@ public class DirectoryBenchmark {
       caches.add(EmbeddedCaches.join(channel, "bench", "member" + i, storage));
     }
     cache = caches.getLast().blocks();
-    map = new DistributedMap(cache, Flux.never(), threads.waiting(), threads.sweeper());
+    map = new DistributedMap(cache, Flux.never(), threads.waiting(), threads.sweeper(), Schedulers.parallel());
     Member member = new Member("member", 1, List.of(), "", Member.State.UP, Member.Figures.NONE);
     KnownMembers known = new KnownMembers(List.of(member), List.of(new long[] {ROUND}));
     locate = new Locate(map, names, () -> known);

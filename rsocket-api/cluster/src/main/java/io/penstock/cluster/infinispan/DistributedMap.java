@@ -4,6 +4,7 @@ import io.penstock.cluster.directory.BlockName;
 import io.penstock.cluster.directory.Holders;
 import io.penstock.cluster.directory.MapLoss;
 import io.penstock.cluster.directory.SharedMap;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -26,11 +27,14 @@ import org.infinispan.remoting.transport.Address;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 import reactor.core.scheduler.Scheduler;
 
 /// The [SharedMap] in a distributed cache of Infinispan, whose keys and values are bytes.
 final class DistributedMap implements SharedMap {
   private static final int PURGED_AT_ONCE = 512;
+  /// How long an owner is waited for.
+  private static final Duration SILENCE = Duration.ofSeconds(1);
   private static final int MOST_OWNERS = BlockName.SEGMENTS;
 
   private final AdvancedCache<byte[], byte[]> cache;
@@ -38,15 +42,19 @@ final class DistributedMap implements SharedMap {
   private final Flux<MapLoss> losses;
   private final Scheduler waiting;
   private final Scheduler sweeper;
+  private final Scheduler timers;
 
   /// @param waiting virtual threads, each of which waits for a change: Infinispan changes many entries in no other way
   /// @param sweeper one thread, which walks over all entries kept here
-  DistributedMap(AdvancedCache<byte[], byte[]> cache, Flux<MapLoss> losses, Scheduler waiting, Scheduler sweeper) {
+  /// @param timers of waits for answers; never used for work
+  DistributedMap(AdvancedCache<byte[], byte[]> cache, Flux<MapLoss> losses, Scheduler waiting, Scheduler sweeper,
+      Scheduler timers) {
     this.cache = cache;
     this.functions = ReadWriteMapImpl.create(FunctionalMapImpl.create(cache)).withParams(StatisticsMode.SKIP);
     this.losses = losses;
     this.waiting = waiting;
     this.sweeper = sweeper;
+    this.timers = timers;
   }
 
   @Override
@@ -90,28 +98,37 @@ final class DistributedMap implements SharedMap {
     }
   }
 
+  /// One question for each owner, all at once. What an owner does not tell in time counts as without holders: a member
+  /// that falls silent hides the names that it keeps, and no others. Fails only if no question can be asked.
   @Override
   public Mono<List<byte[]>> locate(List<BlockName> names) {
-    return Mono.fromCompletionStage(() -> cache.getAllAsync(keys(names))).map(found -> inOrder(names, found));
+    return Flux.defer(() -> Flux.fromIterable(byOwner(names).values()))
+        .flatMapDelayError(this::asked, MOST_OWNERS, 1).materialize().collectList()
+        .flatMap(answers -> inOrder(names, answers));
   }
 
-  /// Keys, each by its own array: callers have no name twice.
-  private static Set<byte[]> keys(List<BlockName> names) {
-    Set<byte[]> keys = HashSet.newHashSet(names.size());
-    for (BlockName name : names) {
-      keys.add(name.bytes());
+  private Mono<Map<byte[], byte[]>> asked(Set<byte[]> keys) {
+    return Mono.fromCompletionStage(() -> cache.getAllAsync(keys))
+        .timeout(SILENCE, Mono.just(Map.of()), timers);
+  }
+
+  private static Mono<List<byte[]>> inOrder(List<BlockName> names, List<Signal<Map<byte[], byte[]>>> answers) {
+    Throwable failure = answers.getLast().getThrowable();
+    if (failure != null && answers.size() == 1 && !names.isEmpty()) {
+      return Mono.error(failure);
     }
-    return keys;
-  }
-
-  private static List<byte[]> inOrder(List<BlockName> names, Map<byte[], byte[]> found) {
-    Map<BlockName, byte[]> byName = HashMap.newHashMap(found.size());
-    found.forEach((key, holders) -> byName.put(BlockName.of(key), holders));
+    Map<BlockName, byte[]> byName = HashMap.newHashMap(names.size());
+    for (Signal<Map<byte[], byte[]>> answer : answers) {
+      Map<byte[], byte[]> found = answer.get();
+      if (found != null) {
+        found.forEach((key, holders) -> byName.put(BlockName.of(key), holders));
+      }
+    }
     List<byte[]> all = new ArrayList<>(names.size());
     for (BlockName name : names) {
       all.add(byName.getOrDefault(name, Holders.NONE));
     }
-    return all;
+    return Mono.just(all);
   }
 
   @Override

@@ -72,7 +72,8 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
     MemberSteps steps = new MemberSteps();
     MemberTable table = new MemberTable(caches, steps);
     ClusterEvents events = new ClusterEvents(table::read, () -> steps.reunited(true), steps::roundsEnded);
-    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.waiting(), threads.sweeper());
+    DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.waiting(), threads.sweeper(),
+        terms.timers());
     Sweep sweep = new Sweep(map, table::known, SWEEP_GRACE, terms.timers());
     OwnRecord own = new OwnRecord(terms, address, table, threads.writer());
     AnnounceTerms announce = AnnounceTerms.defaults();

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 final class DistributedMapTest extends SharedMapContract {
   private static final List<EmbeddedCaches> CACHES = new ArrayList<>();
@@ -29,7 +30,8 @@ final class DistributedMapTest extends SharedMapContract {
       MemberThreads threads = MemberThreads.start();
       CACHES.add(caches);
       THREADS.add(threads);
-      MAPS.add(new DistributedMap(caches.blocks(), Flux.never(), threads.waiting(), threads.sweeper()));
+      MAPS.add(new DistributedMap(caches.blocks(), Flux.never(), threads.waiting(), threads.sweeper(),
+          Schedulers.single()));
     }
   }
 

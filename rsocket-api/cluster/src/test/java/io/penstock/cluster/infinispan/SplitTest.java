@@ -32,6 +32,7 @@ final class SplitTest {
       Eventually.holds("all know all", () -> c.everyHolderOf(KEYS).equals(List.of("{a=0, b=0, c=0}")));
 
       DISCARD cut = cut(c);
+      assertThat(a.held(KEYS)).as("names that a and b keep, while c is silent and not missed yet").isGreaterThan(200);
       Eventually.holds("c is alone", PATIENCE, () -> c.members().equals(List.of("c")));
       Eventually.holds("c is missed", PATIENCE, () -> a.members().equals(List.of("a", "b")));
       KEYS.subList(0, 200).forEach(c.tier::evict);
