@@ -7,8 +7,8 @@ import java.util.function.LongPredicate;
 /// The holders of one block as a map keeps them: for each holder 8 bytes that number its round of announcements, and a
 /// byte that numbers its level; ordered by the number of the round. Functions of bytes; an empty array stands for none.
 ///
-/// A round of announcements is what one member said of one of its tiers since it last began anew; its number is random,
-/// and never used again.
+/// A member tells the blocks of a tier in rounds of announcements. The number of a round is random, and never used
+/// again.
 public final class Holders {
   /// No holder.
   public static final byte[] NONE = {};

@@ -6,9 +6,9 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 
-/// Finds out that parts of a cluster were split and met again. A member that comes back under its old address was not
-/// started anew; the one that it left may not have noticed. So a member that noticed counts it, and tells the others.
-/// Not thread-safe.
+/// Finds out that parts of a cluster were split and met again. A member that comes back under its old address is the
+/// same process, and was cut off. The members that it left may not have noticed. So a member that noticed counts it,
+/// and tells the others. Not thread-safe.
 ///
 /// @param <A> address of a member, other than at any other start
 public final class Reunion<A> {

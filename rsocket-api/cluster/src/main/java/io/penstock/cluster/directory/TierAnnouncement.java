@@ -42,7 +42,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
   private @Nullable Feed feed;
   private @Nullable Feed next;
   private long position;
-  /// Events of `feed` that came and were not asked for anew.
+  /// Events of `feed` that came, and for which no others were requested yet.
   private int taken;
   /// Whether the snapshot of this round has ended.
   private boolean isWhole;

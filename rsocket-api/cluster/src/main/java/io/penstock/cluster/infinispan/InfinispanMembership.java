@@ -1,6 +1,7 @@
 package io.penstock.cluster.infinispan;
 
 import io.penstock.block.BlockKey;
+import io.penstock.check.Uncaught;
 import io.penstock.cluster.directory.Announcer;
 import io.penstock.cluster.directory.Locate;
 import io.penstock.cluster.directory.MapLoss;
@@ -107,7 +108,7 @@ final class InfinispanMembership implements Membership {
     LOG.warn("cluster {}: {}", terms.cluster(), error.toString());
     if (error instanceof NameTakenException) {
       end.tryEmitError(error);
-      close().subscribe();
+      close().subscribe(nothing -> {}, Uncaught::report);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.cluster.infinispan;
 
+import io.penstock.check.Uncaught;
 import io.penstock.cluster.directory.AnnounceParts;
 import io.penstock.cluster.directory.AnnounceTerms;
 import io.penstock.cluster.directory.Announcer;
@@ -10,6 +11,7 @@ import io.penstock.cluster.directory.Sweep;
 import io.penstock.cluster.shared.ReplicatedTables;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Membership;
+import io.penstock.operator.Handover;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -42,7 +44,7 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
   ///
   /// @return cold; signals an `IOException` that says what could not be bound, or which name is taken
   public Mono<Membership> join(ClusterTerms terms) {
-    return Mono.create(sink -> {
+    return Handover.of(Mono.create(sink -> {
       MemberThreads threads = MemberThreads.start();
       threads.writer().schedule(() -> {
         InfinispanMembership membership;
@@ -53,12 +55,13 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
           sink.error(failure(terms, e));
           return;
         }
-        sink.onCancel(() -> membership.close().subscribe());
+        sink.onCancel(() -> membership.close().subscribe(nothing -> {}, Uncaught::report));
         membership.enter().subscribe(nothing -> {},
-            error -> membership.close().doFinally(closed -> sink.error(failure(terms, error))).subscribe(),
+            error -> membership.close().subscribe(nothing -> {}, Uncaught::report,
+                () -> sink.error(failure(terms, error))),
             () -> sink.success(membership));
       });
-    });
+    }), late -> late.close().subscribe(nothing -> {}, Uncaught::report));
   }
 
   private InfinispanMembership open(ClusterTerms terms, MemberThreads threads)

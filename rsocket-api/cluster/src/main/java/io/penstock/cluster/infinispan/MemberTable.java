@@ -69,7 +69,7 @@ final class MemberTable {
     return records.get(name);
   }
 
-  /// Reads the records anew: from memory, and there are few.
+  /// Reads all records; they are few, and in memory.
   void read() {
     reading.run();
   }

@@ -30,7 +30,7 @@ public final class Demand {
 
   private static final int WAYS = 8;
   private static final int SETS = KEYS / WAYS;
-  /// Half-lives after which weights begin anew at 1, so that they stay numbers.
+  /// Half-lives after which weights begin at 1 again: a double would overflow.
   private static final int EPOCH = 512;
   private static final int MIX = 0x9E37_79B9;
 

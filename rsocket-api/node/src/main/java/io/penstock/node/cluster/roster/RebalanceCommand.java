@@ -1,14 +1,10 @@
 package io.penstock.node.cluster.roster;
 
 import io.penstock.node.cli.Console;
-import io.penstock.node.link.Dialer;
-import io.penstock.node.link.NodeAddress;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.TaskOrder;
-import io.penstock.wire.transport.Endpoint;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Parameters;
 
 /// Has full members give blocks to emptier ones.
 @Command(
@@ -19,18 +15,9 @@ import picocli.CommandLine.Parameters;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock cluster rebalance 10.0.0.5:7733 --rate 64MiB", ""})
-final class RebalanceCommand extends TaskCommand {
-  @Parameters(paramLabel = "ADDRESS", arity = "0..1", defaultValue = HERE, converter = NodeAddress.Converter.class,
-      description = ANY)
-  private Endpoint node = Endpoint.parse(HERE);
-
+final class RebalanceCommand extends AddressedTask {
   RebalanceCommand(Console console) {
-    super(console, Dialer.ofWire());
-  }
-
-  @Override
-  Endpoint node() {
-    return node;
+    super(console);
   }
 
   @Override

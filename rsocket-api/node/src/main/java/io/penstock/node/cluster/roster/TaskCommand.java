@@ -32,8 +32,8 @@ abstract class TaskCommand extends MemberCommand {
       description = "Most bytes a second that a member sends (default: its cluster.task.rate).")
   private @Nullable Long rate;
 
-  TaskCommand(Console console, Dialer dialer) {
-    super(console, dialer);
+  TaskCommand(Console console) {
+    super(console, Dialer.ofWire());
   }
 
   /// What each member is to do.

@@ -5,6 +5,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierClosedException;
+import io.penstock.wire.cluster.Located;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -20,6 +21,15 @@ import reactor.core.publisher.Mono;
 record Asked(Nodes nodes, List<BlockKey> keys, Remaining remaining) {
   /// Members that are asked side by side.
   static final int SIDE_BY_SIDE = 16;
+
+  /// A request for `keys`, for which any node was asked who has them.
+  static Mono<Asked> of(Nodes nodes, Nearest nearest, List<BlockKey> keys) {
+    return nodes.locate(keys).map(located -> of(nodes, nearest, keys, located));
+  }
+
+  static Asked of(Nodes nodes, Nearest nearest, List<BlockKey> keys, Located located) {
+    return new Asked(nodes, keys, new Remaining(located, nearest.ranks(located.members())));
+  }
 
   /// Keys that a member has.
   ///

@@ -53,7 +53,7 @@ final class ClusterBlocks {
       case TierEvent.LevelUp up -> out.add(new TierEvent.LevelUp(++sequence, ClusterEvents.level(who, up.level())));
       case TierEvent.SessionEnded ended -> out.add(new TierEvent.SessionEnded(sequence, ended.session()));
       case TierEvent.SnapshotStarted started -> {
-        forgetAll(who, "node " + who.name() + " tells its blocks anew", out);
+        forgetAll(who, "node " + who.name() + " tells all its blocks again", out);
         started.down().forEach(level -> out
             .add(new TierEvent.LevelDown(++sequence, ClusterEvents.level(who, level), "was down before")));
       }

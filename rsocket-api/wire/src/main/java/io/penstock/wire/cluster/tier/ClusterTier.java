@@ -66,6 +66,7 @@ public final class ClusterTier implements BlockTier {
   private final Nearest nearest;
   private final Placement placement;
   private final PrefixEnds ends = new PrefixEnds();
+  private final ClusterPuts puts;
   private final Scheduler timers;
   private final Sinks.Empty<Void> closing = Sinks.empty();
   private volatile boolean closed;
@@ -79,6 +80,7 @@ public final class ClusterTier implements BlockTier {
     this.nodes = nodes;
     this.nearest = new Nearest(place, random);
     this.placement = new Placement(place, random);
+    this.puts = new ClusterPuts(info, nodes, nearest, placement, ends);
     this.timers = timers;
   }
 
@@ -160,8 +162,7 @@ public final class ClusterTier implements BlockTier {
 
   /// What the cluster says of `keys`, as a request that goes to the members.
   private Mono<Asked> asked(List<BlockKey> keys) {
-    return nodes.locate(keys).map(located -> new Asked(nodes, keys,
-        new Remaining(located, nearest.ranks(located.members()))));
+    return Asked.of(nodes, nearest, keys);
   }
 
   private <T> Mono<T> open(Mono<T> call) {
@@ -182,7 +183,8 @@ public final class ClusterTier implements BlockTier {
           List<BlockKey> prefix = asked.subList(0, prefix(located));
           return prefix.isEmpty()
               ? Mono.just(0)
-              : present(prefix, first(located, prefix.size())).map(Presence::prefix);
+              : Asked.of(nodes, nearest, prefix, first(located, prefix.size())).present(BlockTier::contains)
+                  .map(Presence::prefix);
         }));
   }
 
@@ -200,11 +202,6 @@ public final class ClusterTier implements BlockTier {
       holders.add(located.holders(i));
     }
     return Located.of(located.members(), holders);
-  }
-
-  private Mono<Presence> present(List<BlockKey> keys, Located located) {
-    return new Asked(nodes, keys, new Remaining(located, nearest.ranks(located.members())))
-        .present(BlockTier::contains);
   }
 
   @Override
@@ -290,86 +287,15 @@ public final class ClusterTier implements BlockTier {
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     List<BlockKey> all = BlockKey.distinct(keys, space());
-    return open(wanted(all, terms).flatMap(wanted -> {
-      if (wanted.run.positions().length == 0) {
-        return Mono.fromSupplier(() -> scope.adopt(new PartReservation(null, wanted.run, wanted.present)));
-      }
-      return targets(wanted).flatMap(targets -> reserve(wanted, targets, terms, scope));
-    }));
-  }
-
-  private Mono<Reservation> reserve(Wanted wanted, List<Member> targets, PutTerms terms, BlockScope scope) {
-    Mono<Reservation> here = nodes.node(targets.getFirst())
-        .flatMap(node -> node.reserve(wanted.keys(), terms, scope))
-        .map(room -> scope.adopt(new PartReservation(room, wanted.run, wanted.present)));
-    List<Member> others = targets.subList(1, targets.size());
-    return others.isEmpty()
-        ? here
-        : here.onErrorResume(Asked::isPassedOver, gone -> reserve(wanted, others, terms, scope));
+    return open(puts.reserve(all, terms, scope));
   }
 
   @Override
   public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
     List<BlockKey> all = BlockKey.distinct(keys, space());
     shape.requireWholeBlocks();
-    return Flux.defer(() -> open(wanted(all, terms)).flatMapMany(wanted -> wanted.run.positions().length == 0
-        ? Flux.empty()
-        : targets(wanted).flatMapMany(targets -> put(wanted, targets, terms, shape,
-            new PartSource(source, wanted.run.positions())))))
+    return Flux.defer(() -> closed ? Flux.error(closedException()) : puts.put(all, terms, shape, source))
         .onErrorMap(failure -> closed && Asked.isPassedOver(failure) ? closedException() : failure);
-  }
-
-  private Flux<Receipt> put(Wanted wanted, List<Member> targets, PutTerms terms, SliceShape shape,
-      PartSource source) {
-    Flux<Receipt> here = nodes.node(targets.getFirst())
-        .flatMapMany(node -> node.put(wanted.keys(), terms, shape, source));
-    List<Member> others = targets.subList(1, targets.size());
-    return others.isEmpty()
-        ? here
-        : here.onErrorResume(failure -> Asked.isPassedOver(failure) && !source.hasBegun(),
-            gone -> put(wanted, others, terms, shape, source));
-  }
-
-  /// Keys of a put that one member is to take.
-  ///
-  /// @param present keys that need no transfer
-  /// @param before the member that has a long prefix before them; null if there is none
-  /// @param session of the put; null for none
-  private record Wanted(List<BlockKey> all, KeyRun run, Presence present,
-      @Nullable Member before, @Nullable SessionUse session) {
-    List<BlockKey> keys() {
-      return run.keys(all);
-    }
-  }
-
-  /// The keys that no member has, or all of them if blocks are to be replaced.
-  private Mono<Wanted> wanted(List<BlockKey> keys, PutTerms terms) {
-    return asked(keys).flatMap(asked -> asked.present(BlockTier::contains).map(present -> {
-      BitSet wanted = new BitSet();
-      wanted.set(0, keys.size());
-      if (!terms.upserts()) {
-        wanted.andNot(present.bits());
-      }
-      return new Wanted(keys, KeyRun.of(0, wanted),
-          terms.upserts() ? Presence.of(keys.size(), new BitSet()) : present,
-          before(keys, asked.remaining().located(), present), terms.session());
-    }));
-  }
-
-  private @Nullable Member before(List<BlockKey> keys, Located located, Presence present) {
-    Member behind = ends.learn(keys, located, present);
-    return behind == null && !keys.isEmpty() ? ends.before(keys.getFirst()) : behind;
-  }
-
-  private Mono<List<Member>> targets(Wanted wanted) {
-    long bytes = (long) wanted.run.positions().length * info.space().layout().blockBytes();
-    return nodes.members().map(members -> {
-      List<Member> targets = placement.order(members, bytes, wanted.before, wanted.session);
-      if (targets.isEmpty()) {
-        throw new NoMemberException(info.name(), members);
-      }
-      return targets;
-    });
   }
 
   /// Removes blocks at every member that has them.

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 /// @param place of the reader, see [Member#place()]
 /// @param random draws among equals
 record Nearest(String place, RandomGenerator random) {
-  /// The rank of each member, 0 for the first; drawn anew at each call.
+  /// The rank of each member, 0 for the first. Each call draws.
   int[] ranks(List<Member> members) {
     int[] drawn = new int[members.size()];
     synchronized (random) {

@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 /// where none has room, to one that is drawn by its capacity.
 ///
 /// A short prefix binds nothing: prompts of all users begin with the same block, and would all go to its node. On a
-/// public trace of conversations over 8 nodes, binding by any prefix had 0.4 × the hits of one node of the same
-/// capacity; binding by a prefix of at least half the request has 0.99 × and more, and no node gets over 1.2 × its
-/// share.
+/// public trace of conversations, a model of 8 nodes that were bound by any prefix had 0.4 × the hits of one node of
+/// their capacity. `penstock bench cluster --scenario trace` measures nodes as they are.
 ///
 /// @param place of the writer, see [Member#place()]
 /// @param random draws members

@@ -76,19 +76,32 @@ final class WireNodes implements Nodes {
     return peers.node(member);
   }
 
-  /// Asks one node after the other until one answers.
+  /// Asks the node that answered last; if it is away, one node after the other until one answers.
   private <T> Mono<T> anyone(Function<KvClient, Mono<T>> question) {
     return Mono.defer(() -> {
-      Mono<T> asked = Mono.error(() -> new UnreachableException(seeds.size(), null));
-      for (Lane<Reached> lane : inTurn().reversed()) {
-        Mono<T> others = asked;
-        asked = Peers.reached(lane).flatMap(reached -> question.apply(reached.client()))
-            .doOnNext(answer -> speaks(lane))
-            .onErrorResume(Asked::isPassedOver, gone -> others.onErrorMap(UnreachableException.class,
-                none -> new UnreachableException(seeds.size(), gone)));
-      }
-      return asked;
+      Lane<Reached> last = speaker();
+      return last == null
+          ? anyOf(inTurn(), question)
+          : asked(last, question).onErrorResume(Asked::isPassedOver, gone -> anyOf(inTurn(), question));
     });
+  }
+
+  private <T> Mono<T> anyOf(List<Lane<Reached>> lanes, Function<KvClient, Mono<T>> question) {
+    Mono<T> asked = Mono.error(() -> new UnreachableException(seeds.size(), null));
+    for (Lane<Reached> lane : lanes.reversed()) {
+      Mono<T> others = asked;
+      asked = asked(lane, question).onErrorResume(Asked::isPassedOver, gone -> others
+          .onErrorMap(UnreachableException.class, none -> new UnreachableException(seeds.size(), gone)));
+    }
+    return asked;
+  }
+
+  private <T> Mono<T> asked(Lane<Reached> lane, Function<KvClient, Mono<T>> question) {
+    return Peers.reached(lane).flatMap(reached -> question.apply(reached.client())).doOnNext(answer -> speaks(lane));
+  }
+
+  private synchronized @Nullable Lane<Reached> speaker() {
+    return speaker;
   }
 
   private synchronized void speaks(Lane<Reached> lane) {
@@ -97,9 +110,6 @@ final class WireNodes implements Nodes {
 
   private synchronized List<Lane<Reached>> inTurn() {
     List<Lane<Reached>> order = new ArrayList<>();
-    if (speaker != null) {
-      order.add(speaker);
-    }
     if (view != null) {
       view.members().forEach(member -> order.add(peers.lane(member)));
     }
