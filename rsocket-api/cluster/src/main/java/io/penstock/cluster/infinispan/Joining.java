@@ -68,8 +68,17 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
       throws IOException, GeneralSecurityException {
     ClusterKeys keys = ClusterKeys.of(terms.cluster(), terms.secret());
     BlockNames blockNames = new BlockNames(keys.forNames(BlockNames.SECRET_BYTES));
-    JChannel channel = channel(terms, keys);
-    EmbeddedCaches caches = EmbeddedCaches.join(channel, terms.cluster(), terms.node(), storage);
+    EmbeddedCaches caches = EmbeddedCaches.join(channel(terms, keys), terms.cluster(), terms.node(), storage);
+    try {
+      return membership(terms, threads, caches, blockNames);
+    } catch (RuntimeException | Error e) { // or a member without a record would stay in the engine
+      caches.close();
+      throw e;
+    }
+  }
+
+  private InfinispanMembership membership(ClusterTerms terms, MemberThreads threads, EmbeddedCaches caches,
+      BlockNames blockNames) {
     UUID address = caches.manager().getAddress().getNodeUUID();
 
     MemberSteps steps = new MemberSteps();

@@ -83,6 +83,21 @@ final class ReplicatedTablesTest {
   }
 
   @Test
+  void bytesWithoutAVersion_areAsNoValue() {
+    listen();
+    cache.put(key("n"), new byte[3]);
+    cache.put(key("m"), new byte[SharedTable.VERSION_BYTES - 1]);
+    ReplicatedTables late = new ReplicatedTables(cache, Schedulers.immediate());
+    assertThat(late.table("t").values()).isEmpty();
+    table.put("n", value(1, "one"));
+    eventually(value(1, "one"), "n");
+    cache.put(key("n"), new byte[0]);
+    tables.refresh();
+    eventually(value(1, "one"), "n");
+    assertThat(changes).containsExactly("n one");
+  }
+
+  @Test
   void anEarlierValueThatASplitLeft_isPutRight() {
     table.put("n", value(2, "two"));
     eventually(value(2, "two"), "n");

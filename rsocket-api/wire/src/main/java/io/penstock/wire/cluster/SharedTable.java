@@ -38,9 +38,14 @@ public interface SharedTable {
   /// Reports changes from now on, until the result is disposed.
   Disposable listen(Listener listener);
 
-  /// Whether `value` is later than `other`; any value is later than none.
+  /// Whether `value` is later than `other`; any value is later than none. Bytes that are shorter than a version, which
+  /// another member may have written, are as none.
   static boolean isLater(byte[] value, byte @Nullable [] other) {
-    return other == null || compare(value, other) > 0;
+    return hasVersion(value) && (other == null || !hasVersion(other) || compare(value, other) > 0);
+  }
+
+  private static boolean hasVersion(byte[] value) {
+    return value.length >= VERSION_BYTES;
   }
 
   private static int compare(byte[] value, byte[] other) {
@@ -49,7 +54,7 @@ public interface SharedTable {
 
   /// @throws IllegalArgumentException if `value` has no version
   static byte[] versioned(byte[] value) {
-    if (requireNonNull(value, "value").length < VERSION_BYTES) {
+    if (!hasVersion(requireNonNull(value, "value"))) {
       throw new IllegalArgumentException(
           "value must begin with a version of %d bytes (was %d)".formatted(VERSION_BYTES, value.length));
     }
