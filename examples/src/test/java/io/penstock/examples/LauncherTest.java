@@ -22,6 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Runs the launcher in a house of its own, where `java` and `mvn` are scripts that write down how they were
 /// called.
@@ -143,15 +145,25 @@ final class LauncherTest {
         + " ;; esac; done\n" + JAVA;
   }
 
-  @Test
-  void newerSource_buildsAgain() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"pipeline/src/main/New.java", "rsocket-api/a-new-module/src/main/New.java",
+    "rsocket-api/a-new-module/pom.xml", "rsocket-api/pom.xml"})
+  void newerSource_buildsAgain(String file) throws Exception {
     launch();
-    Path source = Files.createFile(root.resolve("rsocket-api/node/src/main/New.java"));
-    Files.setLastModifiedTime(source, FileTime.from(Instant.now().plus(Duration.ofMinutes(1))));
+    Files.createDirectories(root.resolve("rsocket-api/a-new-module/src/main"));
+    Files.writeString(root.resolve("rsocket-api/a-new-module/pom.xml"), "");
+    setModified(root.resolve("rsocket-api/a-new-module/pom.xml"), Duration.ofDays(-1));
+    Path source = root.resolve(file);
+    Files.writeString(source, "");
+    setModified(source, Duration.ofMinutes(1));
 
     launch();
 
     assertThat(calls()).hasSize(2);
+  }
+
+  private static void setModified(Path file, Duration fromNow) throws IOException {
+    Files.setLastModifiedTime(file, FileTime.from(Instant.now().plus(fromNow)));
   }
 
   @Test

@@ -10,17 +10,15 @@ import io.penstock.examples.engine.transformer.EngineRole;
 import io.penstock.examples.engine.transformer.ToyTransformer;
 import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
-import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.rank.RegistryClient;
-import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.tcp.TcpClientOptions;
-import io.penstock.wire.transport.tcp.TcpTransport;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -46,12 +44,12 @@ final class EngineRegistration {
 
   /// Registers until it is [closed][#close].
   ///
-  /// @param registry a node's `host:port`
+  /// @param registries nodes that keep the registry, the preferred one first; at least one
   /// @param name of the instance
   /// @param url where gateways reach the engine
   /// @param blocks where it hands blocks over, as `host:port`
-  EngineRegistration(String registry, String name, EngineRole role, URI url, String blocks, ToyTransformer model) {
-    Endpoint at = Endpoint.parse(registry);
+  EngineRegistration(List<Endpoint> registries, String name, EngineRole role, URI url, String blocks,
+      ToyTransformer model) {
     this.rank = new RankId(name, 0);
     int colon = blocks.lastIndexOf(':');
     this.described = new Registration(role == EngineRole.DECODE ? Side.DECODE : Side.PREFILL, rank.since(0),
@@ -59,12 +57,12 @@ final class EngineRegistration {
         new Registration.Endpoint(blocks.substring(0, colon).replaceAll("[\\[\\]]", ""),
             Integer.parseInt(blocks.substring(colon + 1))),
         new Engine(Engine.Role.valueOf(role.name()), url.toString(), false));
-    this.client = RegistryClient.of(
-        TcpTransport.client(at, TcpClientOptions.to(at.address()), loops, ConnectionListener.noop()),
-        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, RandomGenerator.getDefault());
+    this.client = RegistryClient.of(registries, null, loops, KvClientOptions.defaults(), timers,
+        RandomGenerator.getDefault());
+    String asked = registries.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
     this.staying = client.stay(rank, 0, (given, place) -> registration(given),
-        lost -> LOG.warn("registry {} does not answer: the engine keeps trying ({})", registry, lost.getMessage()))
-        .subscribe(view -> {}, refusal -> LOG.error("registry {} refuses the engine: {}", registry,
+        lost -> LOG.warn("registry {} does not answer: the engine keeps trying ({})", asked, lost.getMessage()))
+        .subscribe(view -> {}, refusal -> LOG.error("registry {} refuses the engine: {}", asked,
             refusal.getMessage()));
   }
 

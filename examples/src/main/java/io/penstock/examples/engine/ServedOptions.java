@@ -8,10 +8,12 @@ import io.penstock.examples.openai.EngineServerOptions;
 import io.penstock.node.cli.Console;
 import io.penstock.node.serve.Stop;
 import io.penstock.node.text.Reason;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -34,9 +36,10 @@ final class ServedOptions {
   @Option(names = "--node", paramLabel = "HOST:PORT", description = "A node where all engines keep blocks.")
   private @Nullable String node;
 
-  @Option(names = "--register", paramLabel = "HOST:PORT",
-      description = "A node with a registry (penstock serve --registry true), where gateways find the engine.")
-  private @Nullable String registry;
+  @Option(names = "--register", paramLabel = "HOST:PORT", split = ",",
+      description = "A node with a registry (penstock serve --registry true), where gateways find the engine; several"
+          + " of one cluster, with commas between, stand in for each other.")
+  private List<String> registries = List.of();
 
   @Option(names = "--name", paramLabel = "NAME",
       description = "Name of the engine in the registry (default: its role and where it listens).")
@@ -103,6 +106,7 @@ final class ServedOptions {
         .withPendingWait(Duration.ofMillis(pendingMillis));
     EngineServerOptions http =
         EngineServerOptions.of(host, Integer.parseInt(listen.substring(colon + 1))).withQueue(queue);
+    registries.forEach(ServedOptions::registry);
     TransformerServer server = TransformerServer.start(new ToyTransformer(seed, maxTokens), options, http)
         .onErrorMap(ChannelBindException.class, taken -> new UncheckedIOException(new IOException(
             "--listen must be a free port of an address of this machine (was %s): %s; port 0 takes any that is free"
@@ -132,18 +136,27 @@ final class ServedOptions {
     }
   }
 
+  private static Endpoint registry(String text) {
+    try {
+      return Endpoint.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("--register must be HOST:PORT, or several with commas between (was " + text
+          + ")", e);
+    }
+  }
+
   private String word() {
     return role.name().toLowerCase(Locale.ROOT);
   }
 
   private @Nullable EngineRegistration registered(TransformerServer server) {
-    String node = registry;
-    if (node == null) {
+    if (registries.isEmpty()) {
       return null;
     }
     String address = server.http().address();
     String named = name == null ? word() + "-" + address : name;
-    return new EngineRegistration(node, named, role, url == null ? URI.create("http://" + address) : url,
+    return new EngineRegistration(registries.stream().map(ServedOptions::registry).toList(), named, role,
+        url == null ? URI.create("http://" + address) : url,
         server.engine().address().orElse(address), server.model());
   }
 }

@@ -16,12 +16,14 @@ import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpListener;
 import io.penstock.wire.transport.tcp.TcpServerOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,11 +55,13 @@ final class EngineRegistrationTest {
 
   @Test
   void anEngine_registers_drains_andLeaves() {
-    String registry = "127.0.0.1:" + ((InetSocketAddress) ((TcpListener) node.listening()).address()).getPort();
+    Endpoint registry =
+        Endpoint.parse("127.0.0.1:" + ((InetSocketAddress) ((TcpListener) node.listening()).address()).getPort());
+    Endpoint away = Endpoint.parse("127.0.0.1:1");
     ToyTransformer model = new ToyTransformer(7, 64);
-    EngineRegistration prefill = new EngineRegistration(registry, "p", EngineRole.PREFILL,
+    EngineRegistration prefill = new EngineRegistration(List.of(registry), "p", EngineRole.PREFILL,
         URI.create("http://127.0.0.1:8100"), "127.0.0.1:7001", model);
-    EngineRegistration decode = new EngineRegistration(registry, "d", EngineRole.DECODE,
+    EngineRegistration decode = new EngineRegistration(List.of(away, registry), "d", EngineRole.DECODE,
         URI.create("http://127.0.0.1:8200"), "127.0.0.1:8200", model);
     Eventually.holds("both are registered", () -> ranks.instances().size() == 2);
 

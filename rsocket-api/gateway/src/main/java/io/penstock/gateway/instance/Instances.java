@@ -142,10 +142,13 @@ public final class Instances {
   public String whyNone(InstanceRole role) {
     List<Instance> all = byName.values().stream()
         .filter(instance -> instance.role() == role || instance.role() == InstanceRole.BOTH).toList();
-    boolean areDraining = !all.isEmpty() && all.stream().allMatch(instance -> instance.state().equals("draining"));
-    return areDraining
-        ? "all %d %s instances drain".formatted(all.size(), role.name().toLowerCase(Locale.ROOT))
-        : "no instance answers";
+    String word = role.name().toLowerCase(Locale.ROOT);
+    if (all.isEmpty()) {
+      return byName.isEmpty() ? "no instance is known" : "no %s instance is known".formatted(word);
+    }
+    return all.stream().allMatch(instance -> instance.state().equals("draining"))
+        ? "all %d %s instances drain".formatted(all.size(), word)
+        : "no %s instance answers".formatted(word);
   }
 
   /// Those that take requests, in a role.
