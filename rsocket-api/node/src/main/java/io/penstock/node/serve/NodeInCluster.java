@@ -1,5 +1,7 @@
 package io.penstock.node.serve;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -12,13 +14,12 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Clusters;
 import io.penstock.node.cluster.Membership;
-import io.penstock.node.cluster.roster.Roster;
+import io.penstock.node.cluster.roster.ClusterSight;
 import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.link.NodePass;
 import io.penstock.node.setting.Setting;
-import io.penstock.node.text.Json;
 import io.penstock.node.text.Reason;
 import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
@@ -198,9 +199,8 @@ final class NodeInCluster {
   }
 
   /// The page of the admin endpoints; null for a node that is in no cluster.
-  @Nullable Supplier<String> page() {
-    ClusterDirectory directory = known;
-    return directory == null ? null : () -> Json.of(Roster.of(directory.cluster(), directory.members()));
+  @Nullable Mono<ClusterSight> page() {
+    return known == null ? null : Mono.defer(() -> requireNonNull(work, "place() comes first").look());
   }
 
   /// Shows how many members there are.
@@ -247,7 +247,7 @@ final class NodeInCluster {
         config.get(ClusterSettings.HOST), config.get(ClusterSettings.PORT), secret, () -> places, full, timers);
     figures = full;
     terms = told;
-    work = new ClusterWork(config, told, pass, directory, tiers, this::tell, loops);
+    work = new ClusterWork(config, told, pass, directory, tiers, this::tell, this::toldAgo, loops);
   }
 
   /// Joins the cluster, and tells it which blocks the node has from then on.
@@ -338,6 +338,11 @@ final class NodeInCluster {
     if (member != null && !isEnding) {
       member.tell(state);
     }
+  }
+
+  private Optional<Duration> toldAgo(String node) {
+    Membership member = membership;
+    return member == null ? Optional.empty() : member.toldAgo(node);
   }
 
   /// Leaves the cluster. Lazy and idempotent.
