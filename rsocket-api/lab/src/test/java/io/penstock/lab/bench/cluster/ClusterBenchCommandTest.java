@@ -21,7 +21,9 @@ final class ClusterBenchCommandTest {
       "blocks of survivors not found at last",
       "blocks at the node at last", "blocks that are nowhere else", "of its blocks, not found", "task not done",
       "blocks not stored", "blocks not read", "blocks stored", "tokens reused in the second pass",
-      "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed");
+      "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed",
+      "of them lost",
+      "of them not found", "nodes that kept blocks", "nodes that others did not see again");
 
   @Test
   void requestsOfATrace_areServedByTwoNodes() {
@@ -34,7 +36,8 @@ final class ClusterBenchCommandTest {
     CommandLineRun run = LabRun.of("bench", "cluster", "--scenario", "storm");
 
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("--scenario must be of trace, kill, drain, ssd, small, split, all (was storm)");
+    assertThat(run.err())
+        .contains("--scenario must be of trace, kill, drain, upgrade, ssd, small, split, all (was storm)");
   }
 
   @Tag("proof")
@@ -50,6 +53,13 @@ final class ClusterBenchCommandTest {
     assertThat(kept("drain", "--nodes", "3", "--seconds", "5")).contains("failed requests",
         "blocks that are nowhere else",
         "of its blocks, not found");
+  }
+
+  @Tag("proof")
+  @Test
+  void nodesThatAreReplacedOneAfterAnother_failNoRequest_andLoseNoBlock() {
+    assertThat(kept("upgrade", "--requests", "100", "--seconds", "3")).contains("failed requests", "of them lost",
+        "of them not found", "nodes that kept blocks", "nodes that others did not see again");
   }
 
   @Tag("proof")
