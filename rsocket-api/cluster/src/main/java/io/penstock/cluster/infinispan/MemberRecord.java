@@ -15,10 +15,10 @@ import java.util.UUID;
 
 /// What a member tells of itself.
 ///
-/// Members of neighbouring releases read each other's records. In bytes, a record has its version, the fields of version
-/// 1 in their order, then fields of later releases: the number of the field (a byte), its length (two bytes), its bytes.
-/// A reader skips numbers that it does not know, and takes a field that is missing for its default. So the version stays
-/// 1 as long as what is added may be skipped.
+/// Members of neighbouring releases read each other's records. In bytes, a record has its version, the fields of
+/// version 1 in their order, then fields of later releases: the number of the field (a byte), its length (two bytes),
+/// its bytes. A reader skips numbers that it does not know, and takes a field that is missing for its default. So the
+/// version stays 1 as long as what is added may be skipped.
 ///
 /// @param address that the engine gave it, other than at any other start
 /// @param reunions of a split cluster that it noticed, see [io.penstock.cluster.directory.Reunion]

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistryOptions;
@@ -192,6 +193,10 @@ final class NodeInCluster {
     @Override
     public Mono<Located> locate(List<BlockKey> keys) {
       Membership now = membership;
+      if (now == null && isEnding) { // clients are to ask another node, rather than take all for misses
+        return Mono.error(
+            () -> new TransientKvException("node must be a member of cluster " + cluster + " (has left)"));
+      }
       return now == null
           ? Mono.fromSupplier(() -> Located.of(List.of(), Collections.nCopies(keys.size(), List.of())))
           : now.locate(keys);
@@ -352,6 +357,7 @@ final class NodeInCluster {
 
   private Mono<Void> leaveNow() {
     running.dispose();
+    isEnding = true;
     Membership member = membership;
     membership = null;
     ClusterWork tasks = work;

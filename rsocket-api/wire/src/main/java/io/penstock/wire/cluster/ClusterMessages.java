@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 public final class ClusterMessages {
   private ClusterMessages() {}
 
+  private static boolean isAny(Enum<?>[] words, String word) {
+    return Arrays.stream(words).anyMatch(each -> each.name().equals(word));
+  }
+
   /// Asks who is there.
   public record MembersRequest() {}
 
@@ -146,6 +150,10 @@ public final class ClusterMessages {
       Fields.present("order.to", to);
     }
 
+    private boolean isKnown() {
+      return isAny(TaskOrder.Kind.values(), kind);
+    }
+
     static OrderForm of(TaskOrder order) {
       return new OrderForm(order.kind().name(), order.pattern(), order.to(), order.bytesPerSecond());
     }
@@ -167,11 +175,7 @@ public final class ClusterMessages {
     }
 
     private boolean isKnown() {
-      return isAny(TaskOrder.Kind.values(), order.kind()) && isAny(ClusterTask.State.values(), state);
-    }
-
-    private static boolean isAny(Enum<?>[] words, String word) {
-      return Arrays.stream(words).anyMatch(each -> each.name().equals(word));
+      return order.isKnown() && isAny(ClusterTask.State.values(), state);
     }
 
     static TaskForm of(ClusterTask task) {
