@@ -30,6 +30,25 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 final class LabMainTest {
+  /// For cases of every command, because making the tree of all commands takes longer than any of them.
+  private static final Program PROGRAM = new Program();
+  private static final String VERSION = LabRun.of("--version").out();
+
+  /// One program that runs several command lines, one after another.
+  private static final class Program {
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final CommandLine line = LabMain.commandLine(new Console(InputStream.nullInputStream(),
+        new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8), false, Map.of()));
+
+    CommandLineRun run(String... arguments) {
+      out.reset();
+      err.reset();
+      int code = line.execute(arguments);
+      return new CommandLineRun(code, out.toString(UTF_8), err.toString(UTF_8), out.toByteArray());
+    }
+  }
+
   @Test
   void version_isTheRevisionOfTheBuild() {
     CommandLineRun run = LabRun.of("--version");
@@ -127,18 +146,13 @@ final class LabMainTest {
 
   @ParameterizedTest
   @MethodSource("everyCommand")
-  void help_ofEveryCommand_hasAnExampleAndNoControlCharacters(String path) {
-    CommandLineRun run = LabRun.of((path + " --help").split(" "));
+  void help_ofEveryCommand_hasAnExample_noControlCharacters_andFitsEightyColumns(String path) {
+    CommandLineRun run = PROGRAM.run((path + " --help").split(" "));
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("Usage: penstock " + path, "Example").doesNotContain("\u001b");
     assertThat(run.err()).isEmpty();
-  }
-
-  @ParameterizedTest
-  @MethodSource("everyCommand")
-  void help_ofEveryCommand_fitsEightyColumns(String path) {
-    assertFits(LabRun.of((path + " --help").split(" ")).out());
+    assertFits(run.out());
   }
 
   @ParameterizedTest
@@ -154,9 +168,9 @@ final class LabMainTest {
   @ParameterizedTest
   @MethodSource("everyCommand")
   void version_ofEveryCommandThatHasIt_isThatOfAll(String path) {
-    CommandLineRun run = LabRun.of((path + " --version").split(" "));
+    CommandLineRun run = PROGRAM.run((path + " --version").split(" "));
 
-    assertThat(run.out().isEmpty() ? run.err() : run.out()).isIn(LabRun.of("--version").out(), run.err());
+    assertThat(run.out().isEmpty() ? run.err() : run.out()).isIn(VERSION, run.err());
     assertThat(run.exitCode()).isEqualTo(run.out().isEmpty() ? 2 : 0);
   }
 
@@ -192,9 +206,7 @@ final class LabMainTest {
 
   @Test
   void help_describesEveryCommandInOneWholeSentenceAndMentionsTheExamples() {
-    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
-        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
-    LabMain.commandLine(silent).getSubcommands().forEach((name,
+    PROGRAM.line.getSubcommands().forEach((name,
         line) -> assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z][^.]*\\."));
 
     assertThat(LabRun.of("help").out()).contains("./penstock example")
@@ -324,9 +336,7 @@ final class LabMainTest {
   }
 
   static Stream<String> everyCommand() {
-    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
-        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
-    return below("", LabMain.commandLine(silent));
+    return below("", PROGRAM.line);
   }
 
   private static Stream<String> below(String path, CommandLine line) {

@@ -23,10 +23,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/// Copies of hot blocks, in virtual time. One holder is to give a block ten times a second.
+/// Copies of hot blocks, in virtual time. One holder is to give a block five times a second.
 @Timeout(120)
 final class HotCopiesTest {
-  private static final double TIMES = 10;
+  private static final double TIMES = 5;
 
   private static HotNodes nodes(long seed, int count) {
     return new HotNodes(seed, (long) (TIMES * HotNodes.BLOCK), LinkPlan.quiet()).add(count).addReaders(4);
