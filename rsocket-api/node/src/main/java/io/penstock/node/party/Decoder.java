@@ -26,8 +26,8 @@ import reactor.core.publisher.Mono;
 /// Blocks that a pass did not deliver, because a writer gave up or a transient error came between, are asked for again;
 /// the number of passes is bounded. A pass is [LoadOrCompute].
 ///
-/// A tier that admits nothing, such as a cluster, is asked twice: what it lacks is put while what it has is read, and read
-/// after that.
+/// A tier that admits nothing, such as a cluster, is asked twice: what it lacks is put while what it has is read, and
+/// read after that.
 ///
 /// A request with more blocks than a node takes at once is read in parts, one after another: the node decides on a part
 /// when the one before was delivered.

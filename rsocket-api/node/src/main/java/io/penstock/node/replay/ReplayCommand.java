@@ -173,8 +173,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private @Nullable Path dir;
 
   @Option(names = "--connect", paramLabel = "ADDRESS", split = ",",
-      description = "Use a node that runs already, instead of starting one: HOST:PORT, unix:PATH or ws://HOST:PORT. With"
-          + " --cluster also several, separated by commas, of which the first that answers is asked.",
+      description = "Use a node that runs already, instead of starting one: HOST:PORT, unix:PATH or ws://HOST:PORT."
+          + " With --cluster also several, separated by commas, of which the first that answers is asked.",
       converter = NodeAddress.Converter.class)
   private List<Endpoint> connect = List.of();
 

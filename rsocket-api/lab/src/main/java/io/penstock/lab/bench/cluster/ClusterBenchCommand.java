@@ -28,8 +28,9 @@ import reactor.core.scheduler.Schedulers;
     description = {"Shows what a cluster of nodes does, with nodes in processes of their own on this host.", "",
       "trace: the hits of a trace beside those of one pool as large as all nodes. kill: two nodes are killed and one"
           + " joins under load. drain: a node gives its blocks away under load. ssd: long prompts on disk come back"
-          + " when all nodes start again. upgrade: all nodes are replaced one after another under load. small: blocks of 4 KiB in batches. split: nodes in network namespaces, of"
-          + " which one loses its cable; skipped where this user cannot make any. Every byte that is read is compared.",
+          + " when all nodes start again. upgrade: all nodes are replaced one after another under load. small: blocks"
+          + " of 4 KiB in batches. split: nodes in network namespaces, of which one loses its cable; skipped"
+          + " where this user cannot make any. Every byte that is read is compared.",
       "",
       "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
       ""},
@@ -70,7 +71,8 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private int concurrency;
 
   @Option(names = "--seconds", paramLabel = "N",
-      description = "Seconds of load before and after what happens in kill, drain and upgrade (default: ${DEFAULT-VALUE}).",
+      description = "Seconds of load before and after what happens in kill, drain and upgrade (default:"
+          + " ${DEFAULT-VALUE}).",
       defaultValue = "10")
   private int seconds;
 

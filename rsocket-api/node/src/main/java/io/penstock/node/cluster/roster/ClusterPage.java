@@ -145,11 +145,16 @@ record ClusterPage(ClusterSight sight) {
   }
 
   private static <T> String table(String title, List<String> columns, List<T> rows, Function<T, String> cells) {
-    return "<h2>%s</h2>\n<div class=\"card\"><table aria-label=\"%s\">\n<thead><tr>%s</tr></thead>\n<tbody>\n%s</tbody>\n"
-        .formatted(title, title,
-            columns.stream().map(column -> "<th scope=\"col\">" + column + "</th>").collect(Collectors.joining()),
-            rows.stream().map(row -> "<tr>" + cells.apply(row) + "</tr>\n").collect(Collectors.joining()))
-        + "</table></div>\n";
+    return """
+        <h2>%s</h2>
+        <div class="card"><table aria-label="%s">
+        <thead><tr>%s</tr></thead>
+        <tbody>
+        %s</tbody>
+        </table></div>
+        """.formatted(title, title,
+        columns.stream().map(column -> "<th scope=\"col\">" + column + "</th>").collect(Collectors.joining()),
+        rows.stream().map(row -> "<tr>" + cells.apply(row) + "</tr>\n").collect(Collectors.joining()));
   }
 
   private static String cells(String... texts) {
