@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.lab.LabRun;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.serve.QuickStart;
 import io.penstock.node.text.Json;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
 /// The scenarios run, and what must never happen did not.
+@ExtendWith(QuickStart.class)
 @Timeout(300)
 final class ClusterBenchCommandTest {
   /// Bounds that hold however busy the machine is.
