@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// Traces against the nodes of a cluster, whose engine is [FakeClusters].
-@Timeout(60)
+@Timeout(120)
 final class ReplayInClusterTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
@@ -65,13 +65,13 @@ final class ReplayInClusterTest {
     Node one = start("replayed", "one");
     Node other = start("replayed", "other");
     Node third = start("replayed", "third");
-    String[] flags = {"--limit", "30", "--cluster", "--warm", "--json", "--connect"};
+    String[] flags = {"--limit", "12", "--cluster", "--warm", "--json", "--connect"};
 
     JsonNode cold = clean(replay(Stream.concat(Stream.of(flags), Stream.of("127.0.0.1:1," + place(one)))
         .toArray(String[]::new)));
     JsonNode warm = clean(replay(Stream.concat(Stream.of(flags), Stream.of(place(third))).toArray(String[]::new)));
 
-    assertThat(cold.get("requests").asInt()).isEqualTo(30);
+    assertThat(cold.get("requests").asInt()).isEqualTo(12);
     assertThat(cold.get("bytesVerified").asLong()).isEqualTo(4096 * cold.get("blockRefs").asLong());
     assertThat(cold.get("hits").asLong()).isBetween(1L, cold.get("blockRefs").asLong() - 1);
     assertThat(cold.get("repeatedPasses").asInt()).isZero();

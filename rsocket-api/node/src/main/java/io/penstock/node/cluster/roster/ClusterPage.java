@@ -87,7 +87,7 @@ record ClusterPage(ClusterSight sight) {
     int found = sight.findings().size();
     boolean isGood = found == 0 && totals.members() > 0;
     String verdict = totals.members() == 0
-        ? "this node has not joined yet"
+        ? "this node is no member now"
         : isGood ? "nothing is wrong" : Plural.of(found, "finding");
     return "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> %s</p>\n<p>%s%s; %s of %s, %s in flight</p>\n"
         .formatted(isGood ? "good" : "bad", isGood ? "✓" : "✗", verdict, Plural.of(totals.members(), "member"),

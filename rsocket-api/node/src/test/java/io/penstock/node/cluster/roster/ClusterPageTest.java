@@ -75,7 +75,7 @@ final class ClusterPageTest {
 
     assertThat(sight.html()).contains("✗</span> 1 finding", "<td>a</td><td>does not answer (refused)</td>",
         "Of 2 members, 1 answered in time, or failed to.").doesNotContain("<td>b</td><td>does not answer");
-    assertThat(sight().html()).contains("this node has not joined yet");
+    assertThat(sight().html()).contains("this node is no member now");
     assertThat(new ClusterSight(view, "a", Map.of(),
         List.of(new Said(new Doctor.Answer(B, view, ""), null, "role must be reader"))).html())
         .contains("<td>b</td><td>does not tell its tasks (role must be reader)</td>");
