@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /// A word or phrase that this repository does not use, and what to say instead: one line of `.spelling/gone.txt`.
@@ -14,11 +16,15 @@ import java.util.regex.Pattern;
 ///     included
 /// @param instead what to say
 /// @param isReported whether uses are counted and fail nothing, because the word is still being replaced
-/// @param start the letters that each use begins with, which are quicker to look for; it may be empty
-record GoneWord(String phrase, String instead, boolean isReported, String start, Pattern pattern) {
+/// @param pieces letters that each use has, which are quicker to look for; there may be none
+record GoneWord(String phrase, String instead, boolean isReported, List<String> pieces, Pattern pattern) {
   private static final Pattern LINE = Pattern.compile("(~ )?(\\S.*?) → (\\S.*)");
-  /// A letter before `?` may be missing.
-  private static final Pattern START = Pattern.compile("[a-z]*(?![a-z?])");
+  /// Groups, of which a use may have one word or another.
+  private static final Pattern GROUP = Pattern.compile("\\([^()]*\\)[?*+]?");
+  private static final Pattern MAY_BE_MISSING = Pattern.compile("[a-z][?*]");
+  private static final Pattern PIECE = Pattern.compile("[a-z]{2,}");
+  /// Letters, and one number for all that is none.
+  private static final int LETTERS = 27;
   private static final String SPACE = "(?:\\\\s+(?:///?\\\\s*)?|-)";
 
   /// One use of a word.
@@ -44,24 +50,62 @@ record GoneWord(String phrase, String instead, boolean isReported, String start,
     }
     String phrase = parts.group(2);
     Pattern pattern = Pattern.compile("\\b(?:" + phrase.replaceAll(" ", SPACE) + ")\\b", Pattern.CASE_INSENSITIVE);
-    var start = START.matcher(phrase);
-    return new GoneWord(phrase, parts.group(3), parts.group(1) != null, start.lookingAt() ? start.group() : "",
-        pattern);
+    return new GoneWord(phrase, parts.group(3), parts.group(1) != null, pieces(phrase), pattern);
+  }
+
+  private static List<String> pieces(String phrase) {
+    if (phrase.contains("|") && !phrase.contains("(") || phrase.contains("\\") || phrase.contains("[")) {
+      return List.of();
+    }
+    String rest = phrase;
+    for (String before = ""; !before.equals(rest);) {
+      before = rest;
+      rest = GROUP.matcher(before).replaceAll(" ");
+    }
+    return rest.contains("|")
+        ? List.of()
+        : PIECE.matcher(MAY_BE_MISSING.matcher(rest).replaceAll(" ")).results().map(MatchResult::group).toList();
   }
 
   /// Uses of `words` in `file`; a name is read as its words, so that *teaLine* is *tea line*.
   static List<Use> uses(List<GoneWord> words, Path file, String text) {
     String spaced = spaced(text);
     String lower = spaced.toLowerCase(Locale.ROOT);
+    BitSet threes = threes(lower);
     List<Use> uses = new ArrayList<>();
     for (GoneWord word : words) {
-      if (!lower.contains(word.start)) {
-        continue;
+      if (word.pieces.stream().allMatch(piece -> mayHave(threes, piece) && lower.contains(piece))) {
+        word.pattern.matcher(spaced).results()
+            .forEach(found -> uses.add(new Use(file, lineOf(spaced, found.start()), word)));
       }
-      word.pattern.matcher(spaced).results()
-          .forEach(found -> uses.add(new Use(file, lineOf(spaced, found.start()), word)));
     }
     return uses;
+  }
+
+  /// Which three letters stand one behind another anywhere: most pieces of most texts are told by that.
+  private static BitSet threes(String lower) {
+    BitSet threes = new BitSet(LETTERS * LETTERS * LETTERS);
+    int last = 0;
+    for (int i = 0; i < lower.length(); i++) {
+      last = (last * LETTERS + letter(lower.charAt(i))) % (LETTERS * LETTERS * LETTERS);
+      threes.set(last);
+    }
+    return threes;
+  }
+
+  private static boolean mayHave(BitSet threes, String piece) {
+    for (int i = 2; i < piece.length(); i++) {
+      int three = (letter(piece.charAt(i - 2)) * LETTERS + letter(piece.charAt(i - 1))) * LETTERS
+          + letter(piece.charAt(i));
+      if (!threes.get(three)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static int letter(char each) {
+    return each >= 'a' && each <= 'z' ? each - 'a' + 1 : 0;
   }
 
   private static String spaced(String text) {

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Checks the whole repository for words that it does not use, and for lines that are too long.
 final class GoneWordsTest {
@@ -45,6 +47,16 @@ final class GoneWordsTest {
         """;
 
     assertThat(GoneWord.uses(words, FILE, text)).extracting(GoneWord.Use::line).containsExactly(1, 3, 4, 5);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = ';', quoteCharacter = '`', value = {"teapots? ; a teapot", "teapots? ; Teapots",
+    "(?:to|would) stirs? ; would stir", "cup (?:high |low )?spoons? ; cup spoon", "sips? slow ; sips-slow",
+    "cup (?:high |low )?spoons? ; cupLowSpoons", "get lumps?(?! nr) ; get lumps", "(?<!\")kettles? ; the Kettle",
+    "(?:is|not|are) hot ; not_hot"})
+  void formsOfAWord_areFoundByTheLettersThatAllHave(String phrase, String text) {
+    assertThat(GoneWord.uses(List.of(GoneWord.parse(phrase + " → another")), FILE, text)).hasSize(1);
+    assertThat(GoneWord.uses(List.of(GoneWord.parse(phrase + " → another")), FILE, "harbour")).isEmpty();
   }
 
   @Test

@@ -25,6 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// An engine whose next token follows from all tokens before it, and which names its tokens as vLLM does.
 final class TokenEngine implements AutoCloseable {
   private static final int WORDS = 997;
+  private static final String REFUSAL = "{\"error\":{\"message\":\"refused by the engine\",\"code\":1}}";
 
   final List<ObjectNode> bodies = new CopyOnWriteArrayList<>();
   final Map<String, String> headers = new ConcurrentHashMap<>();
@@ -34,7 +35,7 @@ final class TokenEngine implements AutoCloseable {
   volatile int diesAfter = -1;
   volatile int refusesWith;
   /// The body of its refusals.
-  volatile String refusal = "{\"error\":{\"message\":\"refused by the engine\",\"code\":1}}";
+  volatile String refusal = REFUSAL;
   volatile boolean tellsIds = true;
   /// Completes when the tokens after the first may come.
   volatile Mono<Void> gate = Mono.empty();
@@ -57,6 +58,17 @@ final class TokenEngine implements AutoCloseable {
       text.append(word(all.getLast()));
     }
     return text.toString();
+  }
+
+  /// Forgets what it was asked, and does nothing but answer.
+  void renew() {
+    bodies.clear();
+    headers.clear();
+    diesAfter = -1;
+    refusesWith = 0;
+    refusal = REFUSAL;
+    tellsIds = true;
+    gate = Mono.empty();
   }
 
   /// Completes when so many requests run.

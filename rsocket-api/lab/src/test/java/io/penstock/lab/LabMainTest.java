@@ -30,6 +30,25 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 final class LabMainTest {
+  /// For cases that do no work, because making the tree of all commands takes longer than any of them.
+  private static final Program PROGRAM = new Program();
+  private static final String VERSION = LabRun.of("--version").out();
+
+  /// One program that runs several command lines, one after another.
+  private static final class Program {
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final CommandLine line = LabMain.commandLine(new Console(InputStream.nullInputStream(),
+        new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8), false, Map.of()));
+
+    CommandLineRun run(String... arguments) {
+      out.reset();
+      err.reset();
+      int code = line.execute(arguments);
+      return new CommandLineRun(code, out.toString(UTF_8), err.toString(UTF_8), out.toByteArray());
+    }
+  }
+
   @Test
   void version_isTheRevisionOfTheBuild() {
     CommandLineRun run = LabRun.of("--version");
@@ -40,7 +59,7 @@ final class LabMainTest {
 
   @Test
   void help_showsCommandsExitCodesAndAnExampleOnStandardOutput() {
-    CommandLineRun run = LabRun.of("--help");
+    CommandLineRun run = PROGRAM.run("--help");
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("Usage: penstock", "serve", "Examples:", "Exit codes:", "69");
@@ -55,7 +74,7 @@ final class LabMainTest {
         .map(line -> line.split("\\|"))
         .filter(cells -> cells.length == 3 && Character.isDigit(cells[1].strip().charAt(0)))
         .forEach(cells -> table.put(cells[1].strip(), cells[2].strip()));
-    String help = LabRun.of("--help").out().replaceAll("\\s+", " ");
+    String help = PROGRAM.run("--help").out().replaceAll("\\s+", " ");
 
     assertThat(table).containsExactlyEntriesOf(ExitCode.meanings());
     table.forEach((code, meaning) -> assertThat(help).contains(code + " " + meaning));
@@ -72,8 +91,8 @@ final class LabMainTest {
 
   @Test
   void help_ofServe_listsEverySetting_thoseOfAscendOnAPageOfTheirOwn() {
-    String serve = LabRun.of("serve", "--help").out();
-    String ascend = LabRun.of("help", "ascend").out();
+    String serve = PROGRAM.run("serve", "--help").out();
+    String ascend = PROGRAM.run("help", "ascend").out();
 
     assertThat(serve).contains("\nMemory:\n", "\nDisk:\n", "\nLimits:\n", "\nConnections:\n")
         .doesNotContain("--ascend-");
@@ -86,14 +105,14 @@ final class LabMainTest {
 
   @Test
   void help_ofAClientsCommand_leavesTheLayoutToItsPage() {
-    String get = LabRun.of("get", "--help").out();
-    String layout = LabRun.of("help", "layout").out();
+    String get = PROGRAM.run("get", "--help").out();
+    String layout = PROGRAM.run("help", "layout").out();
 
     assertThat(get).contains("Model and blocks; penstock help layout shows all:", "--model")
         .doesNotContain("--kv-heads");
     LayoutSettings.ALL.forEach(setting -> assertThat(layout).contains(setting.flag(), setting.variable()));
-    assertThat(LabRun.of("get", "--kvheads", "2").err()).contains("Did you mean: --kv-heads?");
-    assertThat(LabRun.of("sweep", "x", "--capacity", "2").err()).contains("Did you mean: --capacities?");
+    assertThat(PROGRAM.run("get", "--kvheads", "2").err()).contains("Did you mean: --kv-heads?");
+    assertThat(PROGRAM.run("sweep", "x", "--capacity", "2").err()).contains("Did you mean: --capacities?");
   }
 
   @ParameterizedTest
@@ -119,7 +138,7 @@ final class LabMainTest {
     "get --key abc | get: "
   })
   void wrongValue_isRefusedByCommandOptionRuleAndValue(String line, String said) {
-    CommandLineRun run = LabRun.of(line.split(" "));
+    CommandLineRun run = PROGRAM.run(line.split(" "));
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
     assertThat(run.err()).startsWith(said);
@@ -127,24 +146,19 @@ final class LabMainTest {
 
   @ParameterizedTest
   @MethodSource("everyCommand")
-  void help_ofEveryCommand_hasAnExampleAndNoControlCharacters(String path) {
-    CommandLineRun run = LabRun.of((path + " --help").split(" "));
+  void help_ofEveryCommand_hasAnExample_noControlCharacters_andFitsEightyColumns(String path) {
+    CommandLineRun run = PROGRAM.run((path + " --help").split(" "));
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("Usage: penstock " + path, "Example").doesNotContain("\u001b");
     assertThat(run.err()).isEmpty();
-  }
-
-  @ParameterizedTest
-  @MethodSource("everyCommand")
-  void help_ofEveryCommand_fitsEightyColumns(String path) {
-    assertFits(LabRun.of((path + " --help").split(" ")).out());
+    assertFits(run.out());
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"--help", "help ascend", "help layout", "models"})
   void otherPages_fitEightyColumns(String line) {
-    assertFits(LabRun.of(line.split(" ")).out());
+    assertFits(PROGRAM.run(line.split(" ")).out());
   }
 
   private static void assertFits(String page) {
@@ -154,9 +168,9 @@ final class LabMainTest {
   @ParameterizedTest
   @MethodSource("everyCommand")
   void version_ofEveryCommandThatHasIt_isThatOfAll(String path) {
-    CommandLineRun run = LabRun.of((path + " --version").split(" "));
+    CommandLineRun run = PROGRAM.run((path + " --version").split(" "));
 
-    assertThat(run.out().isEmpty() ? run.err() : run.out()).isIn(LabRun.of("--version").out(), run.err());
+    assertThat(run.out().isEmpty() ? run.err() : run.out()).isIn(VERSION, run.err());
     assertThat(run.exitCode()).isEqualTo(run.out().isEmpty() ? 2 : 0);
   }
 
@@ -182,36 +196,34 @@ final class LabMainTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "bench", "trace", "device", "ssd", "torture"})
   void noCommand_listsTheCommandsAndSucceeds(String group) {
-    CommandLineRun run = group.isEmpty() ? LabRun.of() : LabRun.of(group);
+    CommandLineRun run = group.isEmpty() ? PROGRAM.run() : PROGRAM.run(group);
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("Commands:").isEqualTo(LabRun.of((group + " --help").strip()
+    assertThat(run.out()).contains("Commands:").isEqualTo(PROGRAM.run((group + " --help").strip()
         .split(" ")).out());
     assertThat(run.err()).isEmpty();
   }
 
   @Test
   void help_describesEveryCommandInOneWholeSentenceAndMentionsTheExamples() {
-    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
-        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
-    LabMain.commandLine(silent).getSubcommands().forEach((name,
+    PROGRAM.line.getSubcommands().forEach((name,
         line) -> assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z][^.]*\\."));
 
-    assertThat(LabRun.of("help").out()).contains("./penstock example")
-        .isEqualTo(LabRun.of("--help").out());
-    assertThat(LabRun.of("help", "put").out()).isEqualTo(LabRun.of("put", "--help").out());
-    assertThat(LabRun.of("help", "ssd", "verify").out())
-        .isEqualTo(LabRun.of("ssd", "verify", "--help").out());
+    assertThat(PROGRAM.run("help").out()).contains("./penstock example")
+        .isEqualTo(PROGRAM.run("--help").out());
+    assertThat(PROGRAM.run("help", "put").out()).isEqualTo(PROGRAM.run("put", "--help").out());
+    assertThat(PROGRAM.run("help", "ssd", "verify").out())
+        .isEqualTo(PROGRAM.run("ssd", "verify", "--help").out());
   }
 
   @Test
   void unknownCommand_isMisuseAndListsThoseThereAreAndTheNearest() {
-    CommandLineRun bogus = LabRun.of("bogus");
+    CommandLineRun bogus = PROGRAM.run("bogus");
 
     assertThat(bogus.exitCode()).isEqualTo(2);
     assertThat(bogus.err()).startsWith("penstock: command must be one of serve, put, get,").contains("simulate",
         "(was bogus)");
-    assertThat(LabRun.of("simulte").err()).contains("Did you mean: penstock simulate?\n");
+    assertThat(PROGRAM.run("simulte").err()).contains("Did you mean: penstock simulate?\n");
     assertThat(bogus.err()).doesNotContain("Did you mean");
   }
 
@@ -230,7 +242,7 @@ final class LabMainTest {
     "ssd verify a b | ssd verify: argument must be left out, for penstock ssd verify takes no other (was b)",
     "put --seed 3 x | put: --seed must be left out without --count, for only generated blocks have one (was 3)"})
   void misuse_isNamedWithItsRuleAndItsValue(String line, String said) {
-    CommandLineRun run = LabRun.of(line.split(" "));
+    CommandLineRun run = PROGRAM.run(line.split(" "));
 
     assertThat(run.err().lines()).first().isEqualTo(said);
     assertThat(run.exitCode()).isEqualTo(2);
@@ -239,9 +251,9 @@ final class LabMainTest {
 
   @Test
   void controlCharacters_areNamedAndNotPrinted() {
-    assertThat(LabRun.of("replay", "a\u001b[31m").err())
+    assertThat(PROGRAM.run("replay", "a\u001b[31m").err())
         .isEqualTo("replay: a\\x1b[31m must exist (no such file)\n");
-    assertThat(LabRun.of("a\u001b[31m").err()).contains("(was a\\x1b[31m)").doesNotContain("\u001b");
+    assertThat(PROGRAM.run("a\u001b[31m").err()).contains("(was a\\x1b[31m)").doesNotContain("\u001b");
   }
 
   @ParameterizedTest
@@ -249,13 +261,13 @@ final class LabMainTest {
       value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
         "replay --reprot x | Did you mean: --report or --repeat?", "stats | Did you mean: penstock stat?"})
   void mistypedWord_isAnsweredByTheNearest(String line, String said) {
-    assertThat(LabRun.of(line.split(" ")).err().lines()).contains(said);
+    assertThat(PROGRAM.run(line.split(" ")).err().lines()).contains(said);
   }
 
   @ParameterizedTest
   @CsvSource({"replay --verbose", "list", "bench reclaim --seconds 3", "stat --foo"})
   void farOffWord_isAnsweredByNone(String line) {
-    assertThat(LabRun.of(line.split(" ")).err()).doesNotContain("Did you mean", "Possible");
+    assertThat(PROGRAM.run(line.split(" ")).err()).doesNotContain("Did you mean", "Possible");
   }
 
   @ParameterizedTest
@@ -264,7 +276,7 @@ final class LabMainTest {
         "replay | --ssd-dir",
         "serve | --ssd-dir"})
   void helpOfAFolder_saysThatItIsMade(String command, String option) {
-    String help = LabRun.of((command + " --help").split(" ")).out();
+    String help = PROGRAM.run((command + " --help").split(" ")).out();
 
     assertThat(help.substring(help.indexOf("  " + option + "=")).replaceAll("\\s+", " "))
         .containsPattern("^ " + option + "[^-]*?(-(?!-)[^-]*?)*Made if it is not there\\.");
@@ -315,7 +327,7 @@ final class LabMainTest {
 
   @Test
   void unknownOption_isMisuseAndNamesTheOption() {
-    CommandLineRun run = LabRun.of("serve", "--dramm", "1GiB");
+    CommandLineRun run = PROGRAM.run("serve", "--dramm", "1GiB");
 
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).startsWith("serve: option must be one that penstock serve has (was --dramm)\n")
@@ -324,9 +336,7 @@ final class LabMainTest {
   }
 
   static Stream<String> everyCommand() {
-    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
-        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
-    return below("", LabMain.commandLine(silent));
+    return below("", PROGRAM.line);
   }
 
   private static Stream<String> below(String path, CommandLine line) {
@@ -341,7 +351,7 @@ final class LabMainTest {
 
   @Test
   void aSettingWithoutDefault_saysNone() {
-    String help = LabRun.of("put", "--help").out().replaceAll("\\s+", " ");
+    String help = PROGRAM.run("put", "--help").out().replaceAll("\\s+", " ");
     assertThat(help).contains("PENSTOCK_SALT, default none");
   }
 }

@@ -16,9 +16,16 @@ public final class AdminRequest {
 
   /// @param path begins with a slash
   public static HttpResponse<String> get(int port, String path) throws IOException, InterruptedException {
+    return get(port, path, "*/*");
+  }
+
+  /// @param accept media types that the client takes
+  public static HttpResponse<String> get(int port, String path, String accept)
+      throws IOException, InterruptedException {
     try (HttpClient client = HttpClient.newHttpClient()) {
       URI uri = URI.create("http://127.0.0.1:" + port + path);
-      return client.send(HttpRequest.newBuilder(uri).timeout(PATIENCE).build(), BodyHandlers.ofString());
+      return client.send(HttpRequest.newBuilder(uri).timeout(PATIENCE).header("accept", accept).build(),
+          BodyHandlers.ofString());
     }
   }
 }

@@ -16,6 +16,7 @@ import io.penstock.wire.cluster.SharedTable;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -152,6 +153,11 @@ final class InfinispanMembership implements Membership {
   @Override
   public void tell(Member.State state) {
     own.tell(state).subscribe(nothing -> {}, this::failed);
+  }
+
+  @Override
+  public Optional<Duration> toldAgo(String name) {
+    return isLeaving ? Optional.empty() : table.toldAgo(name);
   }
 
   @Override

@@ -20,6 +20,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.infinispan.configuration.cache.StorageType;
 import org.jgroups.JChannel;
@@ -82,7 +83,7 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
     UUID address = caches.manager().getAddress().getNodeUUID();
 
     MemberSteps steps = new MemberSteps();
-    MemberTable table = new MemberTable(caches, steps);
+    MemberTable table = new MemberTable(caches, steps, () -> terms.timers().now(TimeUnit.NANOSECONDS));
     ClusterEvents events = new ClusterEvents(table::read, () -> steps.reunited(true), steps::roundsEnded);
     DistributedMap map = new DistributedMap(caches.blocks(), events.losses(), threads.waiting(), threads.sweeper(),
         terms.timers());

@@ -15,13 +15,20 @@ import java.util.UUID;
 
 /// What a member tells of itself.
 ///
+/// Members of neighbouring releases read each other's records. In bytes, a record has its version, the fields of
+/// version 1 in their order, then fields of later releases: the number of the field (a byte), its length (two bytes),
+/// its bytes. A reader skips numbers that it does not know, and takes a field that is missing for its default. So the
+/// version stays 1 as long as what is added may be skipped.
+///
 /// @param address that the engine gave it, other than at any other start
 /// @param reunions of a split cluster that it noticed, see [io.penstock.cluster.directory.Reunion]
 /// @param rounds of announcements that count; never changed
-record MemberRecord(UUID address, Member member, int reunions, long[] rounds) {
+/// @param tellings how often it was told, so that others see that its member lives; 0 from a release that does not say
+record MemberRecord(UUID address, Member member, int reunions, long[] rounds, int tellings) {
   private static final int VERSION = 1;
+  /// Number of the field `tellings`.
+  private static final int TELLINGS = 1;
 
-  /// The record as bytes: a version, then the fields in order.
   byte[] bytes() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream to = new DataOutputStream(bytes)) {
@@ -34,6 +41,9 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds) {
       for (long round : rounds) {
         to.writeLong(round);
       }
+      to.writeByte(TELLINGS);
+      to.writeShort(Integer.BYTES);
+      to.writeInt(tellings);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -54,24 +64,43 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds) {
     to.writeLong(member.figures().inFlightBytes());
   }
 
-  /// @throws UncheckedIOException if the bytes are no record of this version
+  /// @throws UncheckedIOException if the bytes are no record, or of a version that this release cannot read
   static MemberRecord read(byte[] bytes) {
     try (DataInputStream from = new DataInputStream(new ByteArrayInputStream(bytes))) {
       int version = from.readUnsignedByte();
       if (version != VERSION) {
-        throw new IOException("version of a member's record must be " + VERSION + " (was " + version + ")");
+        throw new IOException("version of the record must be " + VERSION + " for this release (was " + version + ")");
       }
       UUID address = new UUID(from.readLong(), from.readLong());
       Member member = readMember(from);
       int reunions = from.readInt();
-      long[] rounds = new long[from.readInt()];
-      for (int i = 0; i < rounds.length; i++) {
-        rounds[i] = from.readLong();
+      long[] rounds = readRounds(from);
+      int tellings = 0;
+      while (from.available() > 0) {
+        int field = from.readUnsignedByte();
+        int length = from.readUnsignedShort();
+        if (field == TELLINGS && length == Integer.BYTES) {
+          tellings = from.readInt();
+        } else {
+          from.skipNBytes(length);
+        }
       }
-      return new MemberRecord(address, member, reunions, rounds);
+      return new MemberRecord(address, member, reunions, rounds, tellings);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static long[] readRounds(DataInputStream from) throws IOException {
+    int count = from.readInt();
+    if (count < 0 || count > from.available() / Long.BYTES) {
+      throw new IOException("rounds must be as many as the record has bytes for (was " + count + ")");
+    }
+    long[] rounds = new long[count];
+    for (int i = 0; i < count; i++) {
+      rounds[i] = from.readLong();
+    }
+    return rounds;
   }
 
   private static Member readMember(DataInputStream from) throws IOException {

@@ -7,15 +7,20 @@ import io.penstock.operator.SerialLoop;
 import io.penstock.wire.cluster.Member;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.infinispan.AdvancedCache;
 import org.infinispan.container.entries.InternalCacheEntry;
 import org.infinispan.manager.DefaultCacheManager;
@@ -34,6 +39,7 @@ final class MemberTable {
   private final DefaultCacheManager manager;
   private final AdvancedCache<byte[], byte[]> cache;
   private final Listener listener;
+  private final LongSupplier nanos;
   private final SerialLoop reading = new SerialLoop(this::readNow);
   /// Only for steps of `reading`.
   private final Reunion<UUID> reunion = new Reunion<>();
@@ -41,6 +47,12 @@ final class MemberTable {
   private final Map<UUID, Integer> missed = new HashMap<>();
   private volatile KnownMembers known = KnownMembers.NONE;
   private volatile Map<String, MemberRecord> records = Map.of();
+  private volatile Map<String, Heard> heard = Map.of();
+  /// Names of members whose records cannot be read, which is said once.
+  private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
+
+  /// A record as it came, and when.
+  private record Heard(byte[] bytes, long nanos) {}
 
   /// Is called in steps of a reading; must be quick.
   interface Listener {
@@ -53,10 +65,12 @@ final class MemberTable {
     void reunited(boolean isOwn);
   }
 
-  MemberTable(EmbeddedCaches caches, Listener listener) {
+  /// @param nanos clock of the ages of records
+  MemberTable(EmbeddedCaches caches, Listener listener, LongSupplier nanos) {
     this.manager = caches.manager();
     this.cache = caches.members();
     this.listener = listener;
+    this.nanos = nanos;
   }
 
   /// The members as of the last reading.
@@ -69,6 +83,12 @@ final class MemberTable {
     return records.get(name);
   }
 
+  /// How long ago a reading found another record of this name than before; empty if no member that is there has it.
+  Optional<Duration> toldAgo(String name) {
+    Heard last = heard.get(name);
+    return last == null ? Optional.empty() : Optional.of(Duration.ofNanos(nanos.getAsLong() - last.nanos()));
+  }
+
   /// Reads all records; they are few, and in memory.
   void read() {
     reading.run();
@@ -78,13 +98,21 @@ final class MemberTable {
     Set<UUID> present = present();
     Map<String, MemberRecord> byName = new HashMap<>();
     Map<UUID, Integer> reunions = new HashMap<>();
+    Map<String, Heard> hearing = new HashMap<>();
     for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
-      MemberRecord record = readable(Bytes.of(entry.getValue()));
+      byte[] value = Bytes.of(entry.getValue());
+      MemberRecord record = readable(Bytes.of(entry.getKey()), value);
       if (record != null && present.contains(record.address())) {
-        byName.put(record.member().name(), record);
+        String name = record.member().name();
+        byName.put(name, record);
         reunions.put(record.address(), record.reunions());
+        Heard before = heard.get(name);
+        hearing.put(name, before != null && Arrays.equals(before.bytes(), value)
+            ? before
+            : new Heard(value, nanos.getAsLong()));
       }
     }
+    heard = Map.copyOf(hearing);
     List<MemberRecord> sorted = new ArrayList<>(byName.values());
     sorted.sort(Comparator.comparing(record -> record.member().name()));
     KnownMembers before = known;
@@ -106,7 +134,7 @@ final class MemberTable {
       Set<UUID> present = present();
       for (InternalCacheEntry<byte[], byte[]> entry : cache.getDataContainer()) {
         byte[] value = Bytes.of(entry.getValue());
-        MemberRecord record = readable(value);
+        MemberRecord record = readable(Bytes.of(entry.getKey()), value);
         if (record != null && isLongGone(record.address(), present)) {
           removed(cache.removeAsync(Bytes.of(entry.getKey()), value), record);
         }
@@ -134,7 +162,7 @@ final class MemberTable {
     byte[] key = key(record.member());
     byte[] before = cache.putIfAbsent(key, record.bytes());
     while (before != null) {
-      MemberRecord other = readable(before);
+      MemberRecord other = readable(key, before);
       if (other != null && present().contains(other.address()) && !other.address().equals(record.address())) {
         return other;
       }
@@ -154,7 +182,7 @@ final class MemberTable {
   CompletableFuture<?> remove(MemberRecord record) {
     byte[] key = key(record.member());
     return cache.getAsync(key).thenCompose(bytes -> {
-      MemberRecord stored = bytes == null ? null : readable(bytes);
+      MemberRecord stored = bytes == null ? null : readable(key, bytes);
       return stored != null && stored.address().equals(record.address())
           ? cache.removeAsync(key, bytes)
           : CompletableFuture.completedFuture(false);
@@ -174,11 +202,16 @@ final class MemberTable {
     return member.name().getBytes(StandardCharsets.UTF_8);
   }
 
-  private static @Nullable MemberRecord readable(byte[] bytes) {
+  private @Nullable MemberRecord readable(byte[] key, byte[] bytes) {
+    String name = new String(key, StandardCharsets.UTF_8);
     try {
-      return MemberRecord.read(bytes);
+      MemberRecord record = MemberRecord.read(bytes);
+      unreadable.remove(name);
+      return record;
     } catch (UncheckedIOException | IllegalArgumentException e) {
-      LOG.warn("the record of a member cannot be read: {}", e.toString());
+      if (unreadable.add(name)) {
+        LOG.warn("member {} is not seen here, for its record cannot be read: {}", name, e.toString());
+      }
       return null;
     }
   }

@@ -31,6 +31,7 @@ final class OwnRecord implements Rounds {
   private List<String> endpoints;
   private int reunions;
   private int refreshes;
+  private int tellings;
   private boolean isUntold;
   private boolean isClosed;
 
@@ -47,7 +48,12 @@ final class OwnRecord implements Rounds {
   synchronized MemberRecord record() {
     Member member = new Member(terms.node(), terms.generation(), endpoints, terms.place(), state, told);
     return new MemberRecord(address, member, reunions,
-        rounds.values().stream().flatMapToLong(LongStream::of).toArray());
+        rounds.values().stream().flatMapToLong(LongStream::of).toArray(), tellings);
+  }
+
+  private synchronized MemberRecord next() {
+    tellings++;
+    return record();
   }
 
   @Override
@@ -108,7 +114,7 @@ final class OwnRecord implements Rounds {
 
   /// Writes the newest record; nothing once this is closed.
   Mono<Void> write() {
-    return Mono.defer(() -> isClosed() ? Mono.<Void>empty() : Mono.fromCompletionStage(table.put(record())).then())
+    return Mono.defer(() -> isClosed() ? Mono.<Void>empty() : Mono.fromCompletionStage(table.put(next())).then())
         .doOnError(error -> setUntold(true)).doOnSuccess(done -> setUntold(false)).subscribeOn(writer);
   }
 

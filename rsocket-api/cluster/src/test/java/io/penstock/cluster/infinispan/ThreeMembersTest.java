@@ -8,7 +8,10 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.Member.Figures;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import org.infinispan.AdvancedCache;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -96,6 +99,44 @@ final class ThreeMembersTest {
     assertThat(a.members()).isEqualTo(List.of("a", "b", "c"));
     Eventually.holds("a has announced again what d kept", () -> b.held(keys) == keys.size());
     assertThat(keys).allSatisfy(key -> assertThat(b.holders(key)).isEqualTo("{a=0}"));
+  }
+
+  @Test
+  void recordOfALaterRelease_isReadAsFarAsItIsKnown_andItsBlocksAreLocated() throws Exception {
+    BlockKey key = key(2);
+    c.tier.put(key, ModelTier.DRAM);
+    Eventually.holds("c tells its block", () -> a.holders(key).equals("{c=0}"));
+    AdvancedCache<byte[], byte[]> records = ((InfinispanMembership) c.membership).caches().members();
+    byte[] name = "c".getBytes(StandardCharsets.UTF_8);
+    MemberRecord own = MemberRecord.read(records.get(name));
+    Member told = own.member();
+    byte[] later = MemberRecordTest.LaterRelease.bytes(new MemberRecord(own.address(), new Member(told.name(),
+        told.generation(), told.endpoints(), told.place(), told.state(), new Figures(777, 1000, 0)), own.reunions(),
+        own.rounds(), own.tellings() + 1), "gpu");
+
+    for (TestMember each : List.of(a, b)) {
+      Eventually.holds(each.name + " reads it", () -> {
+        records.put(name, later); // c may tell its own meanwhile
+        return figures(each, "c").bytes() == 777 && each.holders(key).equals("{c=0}");
+      });
+    }
+    c.figures.set(new Figures(1, 1000, 5));
+    Eventually.holds("c tells as this release again", () -> figures(a, "c").equals(new Figures(1, 1000, 5)));
+    c.figures.set(new Figures(0, 1000, 0));
+    c.tier.evict(key);
+    Eventually.holds("c has no block", () -> a.holders(key).equals("{}"));
+  }
+
+  @Test
+  void ageOfARecord_isThatOfItsLastTelling() {
+    b.figures.set(new Figures(400, 1000, 3));
+    Eventually.holds("a hears of b", () -> figures(a, "b").bytes() == 400);
+
+    assertThat(a.membership.toldAgo("b")).hasValueSatisfying(
+        ago -> assertThat(ago).isBetween(Duration.ZERO, Duration.ofSeconds(11)));
+    assertThat(a.membership.toldAgo("nowhere")).isEmpty();
+    b.figures.set(new Figures(0, 1000, 0));
+    Eventually.holds("b is as before", () -> figures(c, "b").equals(new Figures(0, 1000, 0)));
   }
 
   private static Figures figures(TestMember asked, String of) {

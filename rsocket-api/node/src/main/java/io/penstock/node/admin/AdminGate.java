@@ -15,6 +15,7 @@ import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.exceptions.RejectedSetupException;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -52,7 +53,9 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Sc
           ? pages.state()
           : refused(HttpResponseStatus.FORBIDDEN, "client must show a certificate that is trusted (showed none)");
     }
-    return options.access().isOpen() ? pages.page(target) : known(target, headers, channel, briefly);
+    return options.access().isOpen()
+        ? pages.page(target, isForPeople(headers))
+        : known(target, headers, channel, briefly);
   }
 
   private Mono<Page> known(QueryStringDecoder target, HttpHeaders headers, Channel channel, boolean briefly) {
@@ -71,18 +74,26 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Sc
           timers.now(TimeUnit.MILLISECONDS));
       Mono<Caller> caller = Mono.fromCallable(attempt::caller);
       return attempt.isHeavy() ? caller.subscribeOn(passwords) : caller;
-    }).flatMap(caller -> allowed(target, caller)).onErrorResume(RejectedSetupException.class,
+    }).flatMap(caller -> allowed(target, isForPeople(headers), caller)).onErrorResume(RejectedSetupException.class,
         refusal -> refused(HttpResponseStatus.UNAUTHORIZED, String.valueOf(refusal.getMessage())));
   }
 
   /// The pages show all spaces.
-  private Mono<Page> allowed(QueryStringDecoder target, Caller caller) {
+  private Mono<Page> allowed(QueryStringDecoder target, boolean forPeople, Caller caller) {
     if (caller.role(Grant.EVERY).filter(role -> role.includes(Role.READER)).isPresent()) {
-      return pages.page(target);
+      return pages.page(target, forPeople);
     }
     return target.path().equals(HEALTH)
         ? pages.state()
         : refused(HttpResponseStatus.FORBIDDEN, "role must be reader in every space (was not)");
+  }
+
+  /// Whether HTML is named, and before JSON if that is named, too: as browsers do, and scripts do not.
+  private static boolean isForPeople(HttpHeaders headers) {
+    String accepted = headers.get(HttpHeaderNames.ACCEPT, "").toLowerCase(Locale.ROOT);
+    int html = accepted.indexOf("text/html");
+    int json = accepted.indexOf("application/json");
+    return html >= 0 && (json < 0 || html < json);
   }
 
   private static Mono<Page> refused(HttpResponseStatus status, String why) {

@@ -5,6 +5,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.meter.PenstockMeters;
+import io.penstock.node.cluster.roster.ClusterSight;
 import io.penstock.node.text.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
@@ -32,7 +33,8 @@ import reactor.netty.tcp.TcpServer;
 /// | `/health` | [Health] as JSON, 200 when ready, else 503 |
 /// | `/whatif` | what other capacities would bring to each space, as JSON |
 /// | `/whatif.svg?space=NAME` | the same of one space, as a chart; of the first if none is named |
-/// | `/cluster` | the members of the node's cluster, as JSON, if it is in one |
+/// | `/cluster` | the node's cluster, if it is in one: as a page for browsers, else as JSON |
+/// | `/cluster.json` | the same, always as JSON |
 /// | `/` | where to look |
 public final class AdminServer implements AdminPages {
   private static final String INDEX = """
@@ -41,7 +43,9 @@ public final class AdminServer implements AdminPages {
         /health   200 when ready, else 503
         /whatif   what other capacities would bring; /whatif.svg?space=NAME is the chart
       """;
-  private static final String INDEX_OF_CLUSTER = "  /cluster  the members of the cluster\n";
+  private static final String INDEX_OF_CLUSTER = """
+        /cluster  the cluster, as a page for browsers; /cluster.json is for machines
+      """;
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -53,7 +57,7 @@ public final class AdminServer implements AdminPages {
   private final Scheduler timers;
   private final WhatIfPages whatIf;
   private final Supplier<List<String>> warnings;
-  private final @Nullable Supplier<String> cluster;
+  private final @Nullable Mono<ClusterSight> cluster;
 
   /// A node that warns of nothing.
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
@@ -70,11 +74,11 @@ public final class AdminServer implements AdminPages {
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
   /// @param warnings for an operator, although the node serves; asked at every probe
-  /// @param cluster JSON of the members; null for a node that is in no cluster
+  /// @param cluster looked at for each question; null for a node that is in no cluster
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
       Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings,
-      @Nullable Supplier<String> cluster) {
+      @Nullable Mono<ClusterSight> cluster) {
     this.warnings = warnings;
     this.cluster = cluster;
     this.tiers = tiers;
@@ -105,20 +109,23 @@ public final class AdminServer implements AdminPages {
   }
 
   @Override
-  public Mono<Page> page(QueryStringDecoder target) {
+  public Mono<Page> page(QueryStringDecoder target, boolean forPeople) {
     return switch (target.path()) {
       case "/" -> Mono.just(Page.plain(cluster == null ? INDEX : INDEX + INDEX_OF_CLUSTER));
       case "/metrics" -> metrics();
       case AdminGate.HEALTH -> health().map(health -> health(health, Json.of(health)));
       case "/whatif" -> Mono.fromSupplier(() -> Page.json(whatIf.json()));
       case "/whatif.svg" -> Mono.fromSupplier(() -> whatIfChart(target));
-      case "/cluster" -> Mono.fromSupplier(this::members);
+      case "/cluster" -> cluster(forPeople);
+      case "/cluster.json" -> cluster(false);
       default -> Mono.just(unknown());
     };
   }
 
-  private Page members() {
-    return cluster == null ? unknown() : Page.json(cluster.get());
+  private Mono<Page> cluster(boolean forPeople) {
+    return cluster == null
+        ? Mono.just(unknown())
+        : cluster.map(sight -> forPeople ? Page.html(sight.html()) : Page.json(sight.json()));
   }
 
   private static Page unknown() {

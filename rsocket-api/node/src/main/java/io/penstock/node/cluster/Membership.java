@@ -4,6 +4,8 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.SharedTable;
+import java.time.Duration;
+import java.util.Optional;
 import reactor.core.publisher.Mono;
 
 /// A node's place in a cluster.
@@ -19,6 +21,9 @@ public interface Membership extends ClusterDirectory {
 
   /// Tells the cluster whether this node takes new blocks.
   void tell(Member.State state);
+
+  /// How long ago this node heard anything new of the record of the member of this name; empty if it knows none.
+  Optional<Duration> toldAgo(String name);
 
   /// A small table that every member has: of one name, one table in the cluster. Once this member has left, nothing is
   /// written, and nothing heard.

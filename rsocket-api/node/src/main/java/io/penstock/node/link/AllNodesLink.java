@@ -67,7 +67,7 @@ final class AllNodesLink implements NodeLink {
     return address.pass().with(TcpClientOptions.to(place.address()).withConnectTimeout(patience));
   }
 
-  private static RuntimeException failure(NodeAddress address, RuntimeException e) {
+  static RuntimeException failure(NodeAddress address, RuntimeException e) {
     return switch (e) {
       case ConnectionLostException lost -> WireLink.unavailable(address, lost);
       case UnreachableException unreachable when unreachable.getCause() instanceof ConnectionLostException lost ->

@@ -67,8 +67,7 @@ final class StatLink implements NodeLink {
 
   @Override
   public ClusterLink cluster() {
-    return new WireClusterLink(address, TcpTransport.client(address.place(), tcp, loops, address.listener()),
-        WireLink.options(address).build());
+    return WireClusterLink.to(address, loops, patience);
   }
 
   @Override

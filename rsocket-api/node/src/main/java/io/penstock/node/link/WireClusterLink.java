@@ -7,12 +7,23 @@ import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
+import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
 
 /// Asks a node over the wire, with a connection for each question.
 record WireClusterLink(NodeAddress address, ClientTransport transport, KvClientOptions options) implements ClusterLink {
+  static WireClusterLink to(NodeAddress address, LoopResources loops, Duration patience) {
+    TcpClientOptions there =
+        address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience));
+    return new WireClusterLink(address, TcpTransport.client(address.place(), there, loops, address.listener()),
+        WireLink.options(address).build());
+  }
+
   @Override
   public Mono<ClusterView> members() {
     return said(KvClient.membersOf(transport, options));

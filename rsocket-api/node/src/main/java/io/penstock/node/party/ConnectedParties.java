@@ -1,6 +1,5 @@
 package io.penstock.node.party;
 
-import io.penstock.node.link.Carriage;
 import io.penstock.node.link.StreamTimes;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.ConnectionListener;
@@ -11,11 +10,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// Decode and prefill in this process, each with its own connection and event loop, and a node that runs already.
+/// Decode and prefill in this process, each with its own connection and event loop, and a node, or the nodes of a
+/// cluster, that run already.
 public final class ConnectedParties implements Parties {
   private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
 
@@ -53,22 +54,39 @@ public final class ConnectedParties implements Parties {
   /// Connects both parties to the node at `place`, over the transport that it names.
   public static Mono<ConnectedParties> open(String description, Endpoint place, FlowPlan plan, TraceKeys keys,
       LongSupplier nanoClock) {
+    TcpClientOptions node = TcpClientOptions.to(place.address());
+    return open(description,
+        loops -> PartyConnection.decode(TcpTransport.client(place, node, loops, ConnectionListener.noop()), plan),
+        loops -> PartyConnection.prefill(TcpTransport.client(place, node, loops, ConnectionListener.noop()), plan),
+        keys,
+        nanoClock);
+  }
+
+  /// Connects both parties to all nodes of a cluster.
+  ///
+  /// @param seeds any of its nodes
+  /// @return cold; signals a failure of `io.penstock.wire.cluster.tier` if none of them answers
+  public static Mono<ConnectedParties> openCluster(String description, List<Endpoint> seeds, FlowPlan plan,
+      TraceKeys keys, LongSupplier nanoClock) {
+    return open(description, loops -> PartyConnection.decode(seeds, loops, plan),
+        loops -> PartyConnection.prefill(seeds, loops, plan), keys, nanoClock);
+  }
+
+  private static Mono<ConnectedParties> open(String description,
+      Function<LoopResources, Mono<PartyConnection>> decode, Function<LoopResources, Mono<PartyConnection>> prefill,
+      TraceKeys keys, LongSupplier nanoClock) {
     return Mono.defer(() -> {
       Loops loops = Loops.create();
-      TcpClientOptions node = TcpClientOptions.to(place.address());
-      return PartyConnection.decode(TcpTransport.client(place, node, loops.decode(), ConnectionListener.noop()), plan)
-          .flatMap(decoding -> PartyConnection
-              .prefill(TcpTransport.client(place, node, loops.prefill(), ConnectionListener.noop()), plan)
-              .map(
-                  prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
-              .onErrorResume(error -> Endings.after(error, decoding.close())))
+      return decode.apply(loops.decode()).flatMap(decoding -> prefill.apply(loops.prefill())
+          .map(prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
+          .onErrorResume(error -> Endings.after(error, decoding.close())))
           .onErrorResume(error -> Endings.after(error, loops.close()));
     });
   }
 
   @Override
   public String description() {
-    return "%s, %s".formatted(description, Carriage.words(decoding.carriers(), decoding.transport()));
+    return "%s, %s".formatted(description, decoding.carriage());
   }
 
   /// The connection of the party that decodes.

@@ -9,6 +9,7 @@ import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.link.ClusterLink;
 import io.penstock.node.link.NodeAddress;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.PrefillOption;
@@ -100,6 +101,8 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay --hbm \"200 blocks\" --hbm-device ascend \\",
       "      --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
+      "  penstock replay conversation_trace.jsonl --model llama-3.1-8b --cluster \\",
+      "      --connect 10.0.0.5:7733,10.0.0.6:7733",
       "  penstock replay conversation_trace.jsonl --report report.html",
       "  penstock replay --limit 300 --record incident",
       "  penstock replay incident",
@@ -169,10 +172,15 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "Folder for the logs of the processes (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--connect", paramLabel = "ADDRESS",
-      description = "Use a node that runs already, instead of starting one: HOST:PORT, unix:PATH or ws://HOST:PORT.",
+  @Option(names = "--connect", paramLabel = "ADDRESS", split = ",",
+      description = "Use a node that runs already, instead of starting one: HOST:PORT, unix:PATH or ws://HOST:PORT."
+          + " With --cluster also several, separated by commas, of which the first that answers is asked.",
       converter = NodeAddress.Converter.class)
-  private @Nullable Endpoint connect;
+  private List<Endpoint> connect = List.of();
+
+  @Option(names = "--cluster",
+      description = "With --connect: use all nodes of the cluster that the node is in, as if they were one.")
+  private boolean cluster;
 
   @Option(names = "--warm",
       description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
@@ -237,24 +245,24 @@ public final class ReplayCommand implements Callable<Integer> {
     play.requireNone();
     TierFlags.requireLeftOut("RECORDING", more.isEmpty() ? null : more.getFirst(), "beside a trace");
     requireTogether();
-    TraceLayout layout = Flag.named(() -> connect == null ? TraceLayout.of(spec) : TraceLayout.ofNode(spec));
+    TraceLayout layout = Flag.named(() -> isConnected() ? TraceLayout.ofNode(spec) : TraceLayout.of(spec));
     double rate = prefill.rate();
     ReplayOutput output = new ReplayOutput(console, json, reports);
     try (tiers; PeekedTrace requests = PeekedTrace.of(trace.open(console))) {
       ModelSize size = layout.size(requests.blockTokens(), rate);
-      if (connect == null && !layout.isSized() && layout.groups(1).size() > 1) {
+      if (!isConnected() && !layout.isSized() && layout.groups(1).size() > 1) {
         return replayGroups(requests, layout, size, output);
       }
       FlowPlan plan = Flag.named(() -> FlowPlan.of(payloads(layout, size), budget, pace().concurrency()));
-      TierPlan kept = connect == null
-          ? tiers.plan(plan.space(), size).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS)
-          : null;
+      TierPlan kept = isConnected()
+          ? null
+          : tiers.plan(plan.space(), size).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS);
       return replay(requests, size, plan, kept, ReplayGroups.NONE, output);
     }
   }
 
   private CacheSpace payloads(TraceLayout layout, ModelSize size) {
-    return connect == null ? Payload.of(layout, size, scale) : layout.space();
+    return isConnected() ? layout.space() : Payload.of(layout, size, scale);
   }
 
   /// Groups are asked before they are read, so two requests at a time would not be decided in the order of the trace.
@@ -280,7 +288,8 @@ public final class ReplayCommand implements Callable<Integer> {
       ReplayOutput output) {
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     ReplaySubject subject = kept == null
-        ? new ReplaySubject(trace.name(), plan, size, Map.of(), "the node's own policy", pace(), ceilings)
+        ? new ReplaySubject(trace.name(), plan, size, Map.of(),
+            cluster ? "the nodes' own policies" : "the node's own policy", pace(), ceilings)
         : new ReplaySubject(trace.name(), plan, size, groups.isEmpty() ? capacities(kept, size) : groups.capacities(),
             kept.rule(), pace(), ceilings,
             groups.isEmpty() ? ModelPayload.of(plan.space().layout()) : groups.payload(size.blockTokens()),
@@ -339,7 +348,7 @@ public final class ReplayCommand implements Callable<Integer> {
           .map(parties -> parties);
     }
     if (kept == null) {
-      return connected(Objects.requireNonNull(connect), plan);
+      return cluster ? connectedToAll(plan) : connected(connect.getFirst(), plan);
     }
     if (processes) {
       console.say("starting node, decode and prefill");
@@ -365,6 +374,21 @@ public final class ReplayCommand implements Callable<Integer> {
         .map(parties -> parties);
   }
 
+  private Mono<Parties> connectedToAll(FlowPlan plan) {
+    String seeds = connect.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+    return ConnectedParties
+        .openCluster("decode and prefill here, nodes of the cluster at " + seeds, connect, plan, keys(plan, true),
+            System::nanoTime)
+        .onErrorMap(e -> ClusterLink.told(connect.getFirst(), e))
+        .onErrorMap(RemotePermanentException.class,
+            e -> OtherShape.told(connect.getFirst(), plan.space(), spec.optionsMap().keySet(), e))
+        .map(parties -> parties);
+  }
+
+  private boolean isConnected() {
+    return !connect.isEmpty();
+  }
+
   /// Keys of the trace; on a node with history, new ones unless the history is to count.
   private TraceKeys keys(FlowPlan plan, boolean hasHistory) {
     return new TraceKeys(plan.space().id(), hasHistory && !warm ? new SecureRandom().nextLong() : 0);
@@ -383,7 +407,15 @@ public final class ReplayCommand implements Callable<Integer> {
 
   /// Refuses options that would otherwise be ignored without notice.
   private void requireTogether() throws IOException {
-    if (connect != null) {
+    if (cluster && !isConnected()) {
+      throw new IllegalArgumentException("--cluster must be left out without --connect, for a new node is in none (was"
+          + " given)");
+    }
+    if (!cluster && connect.size() > 1) {
+      throw new IllegalArgumentException("--connect must be one address without --cluster (was %d)"
+          .formatted(connect.size()));
+    }
+    if (isConnected()) {
       tiers.requireNone("with --connect, for the node runs already and has its own");
       TierFlags.requireLeftOut("--scale", scale, "with --connect, for blocks of that node are what moves");
       TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
@@ -391,7 +423,7 @@ public final class ReplayCommand implements Callable<Integer> {
       TierFlags.requireLeftOut("--warm", warm ? "set" : null,
           "without --connect, for a new node has no blocks from before");
     }
-    if (connect != null) {
+    if (isConnected()) {
       requireNoRecording("with --connect, for only a node that starts here is recorded");
       TierFlags.requireLeftOut("--loops", loops, "with --connect, for only a node that starts here has them");
     } else if (loops != null && (loops < 1 || loops > MOST_LOOPS)) {

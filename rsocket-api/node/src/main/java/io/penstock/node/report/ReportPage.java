@@ -1,9 +1,5 @@
 package io.penstock.node.report;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +25,7 @@ public final class ReportPage {
     String pageScript = ChartLibrary.resource("page.js");
     String style = ChartLibrary.resource("page.css");
     Map<String, String> parts = new HashMap<>();
-    parts.put("policy", policy(style, List.of(library.script(), pageScript)));
+    parts.put("policy", PagePolicy.of(style, List.of(library.script(), pageScript)));
     parts.put("style", style);
     parts.put("title", Escape.html(summary.title()));
     parts.put("generator", Escape.html(generator));
@@ -56,21 +52,6 @@ public final class ReportPage {
       }
       return Matcher.quoteReplacement(part);
     });
-  }
-
-  /// Security policy of the page: it loads nothing, and only these scripts run.
-  private static String policy(String style, List<String> scripts) {
-    return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + digest(style) + "; script-src "
-        + scripts.stream().map(ReportPage::digest).collect(Collectors.joining(" "));
-  }
-
-  private static String digest(String text) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return "'sha256-" + Base64.getEncoder().encodeToString(digest) + "'";
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK must have SHA-256", e);
-    }
   }
 
   private static <T> String all(List<T> items, Function<T, String> form) {

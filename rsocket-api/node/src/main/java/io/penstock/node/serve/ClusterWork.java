@@ -7,11 +7,14 @@ import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.hot.CountedSpaces;
 import io.penstock.node.cluster.hot.Demand;
 import io.penstock.node.cluster.hot.HotCopies;
+import io.penstock.node.cluster.roster.ClusterLooks;
+import io.penstock.node.cluster.roster.ClusterSight;
 import io.penstock.node.cluster.task.NodeTasks;
 import io.penstock.node.cluster.task.OwnBlocks;
 import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.link.ClusterLink;
 import io.penstock.node.link.NodePass;
 import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
@@ -27,10 +30,12 @@ import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -52,6 +57,7 @@ final class ClusterWork {
   private static final int LANDING_CHUNK = 8;
   private static final long LEAST_BUDGET = 8 << 20;
   private static final int WAITERS = 1024;
+  private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(1);
 
   private final NodeConfig config;
   private final ClusterTerms terms;
@@ -64,6 +70,7 @@ final class ClusterWork {
   private final NodeTasks tasks;
   private final Demand demand;
   private final HotCopies hot;
+  private final ClusterLooks looking;
   private final Disposable.Swap looks = Disposables.swap();
   @GuardedBy("this") private final Map<BlockTier, OwnBlocks> spaces = new LinkedHashMap<>();
   @GuardedBy("this") private final List<SlabArena> arenas = new ArrayList<>();
@@ -71,9 +78,11 @@ final class ClusterWork {
   /// @param pass shown to other members
   /// @param tiers of all spaces; there may be more of them later
   /// @param tell tells the cluster whether the node takes new blocks
+  /// @param toldAgo age of the record of the member of a name
   /// @param loops stay the caller's
   ClusterWork(NodeConfig config, ClusterTerms terms, NodePass pass, ClusterDirectory directory,
-      Supplier<List<BlockTier>> tiers, Consumer<Member.State> tell, LoopResources loops) {
+      Supplier<List<BlockTier>> tiers, Consumer<Member.State> tell,
+      Function<String, Optional<Duration>> toldAgo, LoopResources loops) {
     this.config = config;
     this.terms = terms;
     this.pass = pass;
@@ -86,6 +95,13 @@ final class ClusterWork {
     this.demand = new Demand(HotCopies.HALF_LIFE, () -> terms.timers().now(TimeUnit.NANOSECONDS));
     this.hot = new HotCopies(this::isSelf, config.get(ClusterSettings.HOT_RATE), demand, () -> spaces(this::isSelf),
         terms.timers(), steps);
+    this.looking = new ClusterLooks(new ClusterLooks.Terms(directory, terms.node(), tasks, toldAgo,
+        place -> ClusterLink.to(place, pass, loops, CONNECT_PATIENCE), terms.timers()));
+  }
+
+  /// Looks at the whole cluster.
+  Mono<ClusterSight> look() {
+    return looking.look();
   }
 
   /// `spaces`, whose reads count as demand.

@@ -1,8 +1,11 @@
 package io.penstock.node.serve;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistryOptions;
@@ -12,13 +15,12 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Clusters;
 import io.penstock.node.cluster.Membership;
-import io.penstock.node.cluster.roster.Roster;
+import io.penstock.node.cluster.roster.ClusterSight;
 import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.link.NodePass;
 import io.penstock.node.setting.Setting;
-import io.penstock.node.text.Json;
 import io.penstock.node.text.Reason;
 import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
@@ -191,6 +193,10 @@ final class NodeInCluster {
     @Override
     public Mono<Located> locate(List<BlockKey> keys) {
       Membership now = membership;
+      if (now == null && isEnding) { // clients are to ask another node, rather than take all for misses
+        return Mono.error(
+            () -> new TransientKvException("node must be a member of cluster " + cluster + " (has left)"));
+      }
       return now == null
           ? Mono.fromSupplier(() -> Located.of(List.of(), Collections.nCopies(keys.size(), List.of())))
           : now.locate(keys);
@@ -198,9 +204,8 @@ final class NodeInCluster {
   }
 
   /// The page of the admin endpoints; null for a node that is in no cluster.
-  @Nullable Supplier<String> page() {
-    ClusterDirectory directory = known;
-    return directory == null ? null : () -> Json.of(Roster.of(directory.cluster(), directory.members()));
+  @Nullable Mono<ClusterSight> page() {
+    return known == null ? null : Mono.defer(() -> requireNonNull(work, "place() comes first").look());
   }
 
   /// Shows how many members there are.
@@ -247,7 +252,7 @@ final class NodeInCluster {
         config.get(ClusterSettings.HOST), config.get(ClusterSettings.PORT), secret, () -> places, full, timers);
     figures = full;
     terms = told;
-    work = new ClusterWork(config, told, pass, directory, tiers, this::tell, loops);
+    work = new ClusterWork(config, told, pass, directory, tiers, this::tell, this::toldAgo, loops);
   }
 
   /// Joins the cluster, and tells it which blocks the node has from then on.
@@ -340,6 +345,11 @@ final class NodeInCluster {
     }
   }
 
+  private Optional<Duration> toldAgo(String node) {
+    Membership member = membership;
+    return member == null ? Optional.empty() : member.toldAgo(node);
+  }
+
   /// Leaves the cluster. Lazy and idempotent.
   Mono<Void> leave() {
     return left;
@@ -347,6 +357,7 @@ final class NodeInCluster {
 
   private Mono<Void> leaveNow() {
     running.dispose();
+    isEnding = true;
     Membership member = membership;
     membership = null;
     ClusterWork tasks = work;

@@ -44,7 +44,7 @@ final class AdminStrangersTest {
   private static final Duration SOON = Duration.ofSeconds(10);
   private static final AdminPages PAGES = new AdminPages() {
     @Override
-    public Mono<Page> page(QueryStringDecoder target) {
+    public Mono<Page> page(QueryStringDecoder target, boolean forPeople) {
       return Mono.just(Page.plain("page of " + target.path()));
     }
 

@@ -15,10 +15,12 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,6 +34,9 @@ public final class FakeClusters implements Clusters {
   static final Map<String, IOException> REFUSALS = Map.of("taken-port", new BindException("Address already in use"),
       "no-seed", new UnknownHostException("seed.test"), "strict",
       new IOException("secret must be that of its members"));
+
+  /// Age of every record.
+  static final Duration TOLD_AGO = Duration.ofMillis(1500);
 
   /// One member.
   static final class One implements Membership {
@@ -111,6 +116,12 @@ public final class FakeClusters implements Clusters {
     @Override
     public SharedTable table(String name) {
       return TABLES.computeIfAbsent(terms.cluster() + " " + name, either -> new MemoryTable());
+    }
+
+    @Override
+    public Optional<Duration> toldAgo(String name) {
+      return Optional.of(TOLD_AGO).filter(ago -> of(terms.cluster()).stream().anyMatch(
+          one -> one.terms.node().equals(name)));
     }
 
     @Override

@@ -179,7 +179,38 @@ final class NodeInClusterTest {
         .containsPattern("\nup +0 B +1.00 MiB +0 B  n1, at " + address + ", generation\n? *\\d+\n")
         .containsPattern("\nup +0 B +1.00 MiB +0 B  n2, at ");
     assertThat(json.exitCode()).as(json.err()).isZero();
-    assertThat(JsonMapper.shared().readTree(json.out())).isEqualTo(page(node, "/cluster"));
+    JsonNode page = page(node, "/cluster");
+    JsonNode stat = JsonMapper.shared().readTree(json.out());
+    for (String part : List.of("cluster", "members", "totals")) {
+      assertThat(stat.get(part)).as(part).isEqualTo(page.get(part));
+    }
+  }
+
+  @Test
+  void clusterPage_isForPeopleWhereABrowserAsks_andForMachinesElse() throws Exception {
+    Node node = start(Map.of(ClusterSettings.CLUSTER, "seen", ClusterSettings.NODE_NAME, "<i>n1"));
+    Node other = start(Map.of(ClusterSettings.CLUSTER, "seen", ClusterSettings.NODE_NAME, "n2"));
+    at(other, "put", "--count", "3");
+    Eventually.holds("the figures were told",
+        () -> FakeClusters.of("seen").getLast().terms.figures().get().bytes() == 3 * BLOCK_BYTES);
+    cluster(0, "drain", "n2", told(node));
+    cluster(0, "resume", "n2", told(node));
+    int admin = node.adminPort().orElseThrow();
+
+    var page = AdminRequest.get(admin, "/cluster", "text/html,application/xhtml+xml,*/*;q=0.8");
+    JsonNode json = JsonMapper.shared().readTree(AdminRequest.get(admin, "/cluster.json", "text/html").body());
+
+    assertThat(page.headers().firstValue("content-type")).contains("text/html; charset=utf-8");
+    assertThat(page.body()).startsWith("<!doctype html>").endsWith("</html>\n").doesNotContain("<i>n1")
+        .contains("&lt;i&gt;n1", "nothing is wrong", "<td>n2/1</td><td>drain</td><td>done</td>", "1.5 s ago",
+            "All members were asked.");
+    assertThat(json.at("/node").asString()).isEqualTo("<i>n1");
+    assertThat(json.at("/asked").asInt()).isEqualTo(2);
+    assertThat(json.at("/toldMillisAgo/n2").asInt()).isEqualTo(1500);
+    assertThat(json.at("/findings").toString()).isEqualTo("[]");
+    assertThat(json.at("/tasks/0/id").asString()).isEqualTo("n2/1");
+    assertThat(json.at("/tasks/1/kind").asString()).isEqualTo("resume");
+    assertThat(AdminRequest.get(admin, "/cluster", "application/json, text/html").body()).startsWith("{\"cluster\":");
   }
 
   @Test

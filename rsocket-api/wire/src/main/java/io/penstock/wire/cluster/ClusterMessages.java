@@ -3,6 +3,7 @@ package io.penstock.wire.cluster;
 import io.penstock.wire.protocol.Fields;
 import io.penstock.wire.protocol.OmitsNulls;
 import io.penstock.wire.protocol.WireFormatException;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,10 @@ import org.jspecify.annotations.Nullable;
 /// [io.penstock.wire.protocol.Messages] hold for them, and `PROTOCOL.md` owns their meaning.
 public final class ClusterMessages {
   private ClusterMessages() {}
+
+  private static boolean isAny(Enum<?>[] words, String word) {
+    return Arrays.stream(words).anyMatch(each -> each.name().equals(word));
+  }
 
   /// Asks who is there.
   public record MembersRequest() {}
@@ -57,6 +62,7 @@ public final class ClusterMessages {
     }
   }
 
+  /// @param state a word that is not known here is taken for `DRAINING`: the member is read, and takes no new blocks
   /// @param capacityBytes null if unbounded
   @OmitsNulls
   public record MemberForm(String name, long generation, List<String> endpoints, String place, String state,
@@ -65,7 +71,7 @@ public final class ClusterMessages {
       Fields.present("member.name", name);
       endpoints = Fields.copied("member.endpoints", endpoints);
       Fields.present("member.place", place);
-      Fields.oneOf(Member.State.class, "member.state", state);
+      Fields.present("member.state", state);
       if (bytes < 0 || inFlightBytes < 0 || (capacityBytes != null && capacityBytes < 0)) {
         throw WireFormatException.request("member.bytes, capacityBytes and inFlightBytes", ">= 0",
             bytes + ", " + capacityBytes + ", " + inFlightBytes);
@@ -80,7 +86,8 @@ public final class ClusterMessages {
     }
 
     Member member() {
-      return new Member(name, generation, endpoints, place, Fields.oneOf(Member.State.class, "member.state", state),
+      return new Member(name, generation, endpoints, place,
+          state.equals(Member.State.UP.name()) ? Member.State.UP : Member.State.DRAINING,
           new Member.Figures(bytes, capacityBytes == null ? Long.MAX_VALUE : capacityBytes, inFlightBytes));
     }
   }
@@ -97,8 +104,9 @@ public final class ClusterMessages {
       return new TasksReply(tasks.stream().map(TaskForm::of).toList());
     }
 
+    /// The tasks of kinds and states that are known here; those that only a later release knows are left out.
     public List<ClusterTask> all() {
-      return tasks.stream().map(TaskForm::task).toList();
+      return tasks.stream().filter(TaskForm::isKnown).map(TaskForm::task).toList();
     }
   }
 
@@ -137,9 +145,13 @@ public final class ClusterMessages {
 
   public record OrderForm(String kind, String pattern, String to, long bytesPerSecond) {
     public OrderForm {
-      Fields.oneOf(TaskOrder.Kind.class, "order.kind", kind);
+      Fields.present("order.kind", kind);
       Fields.present("order.pattern", pattern);
       Fields.present("order.to", to);
+    }
+
+    private boolean isKnown() {
+      return isAny(TaskOrder.Kind.values(), kind);
     }
 
     static OrderForm of(TaskOrder order) {
@@ -159,7 +171,11 @@ public final class ClusterMessages {
       String problem) {
     public TaskForm {
       Fields.present("task.order", order);
-      Fields.oneOf(ClusterTask.State.class, "task.state", state);
+      Fields.present("task.state", state);
+    }
+
+    private boolean isKnown() {
+      return order.isKnown() && isAny(ClusterTask.State.values(), state);
     }
 
     static TaskForm of(ClusterTask task) {

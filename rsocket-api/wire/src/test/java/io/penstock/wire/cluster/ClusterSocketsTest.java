@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -65,12 +66,13 @@ final class ClusterSocketsTest {
     final HostTier tier = new HostTier(space, 64, StackOptions.defaults("dram"), TierListener.noop());
     final KvServer server;
     boolean gone;
+    volatile boolean hasLeft;
 
     Node(String name, long generation) {
       this.name = name;
       this.generation = generation;
       this.server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
-          NodeSpaces.of(List.of(tier)), null, DisaggServices.none().withCluster(new Known(), this),
+          NodeSpaces.of(List.of(tier)), null, DisaggServices.none().withCluster(new Known(this), this),
           KvServerOptions.builder().generation(generation).build(), new ByteBudget("node", 64 << 20, 64), timers,
           timers).block(PATIENCE));
     }
@@ -115,6 +117,12 @@ final class ClusterSocketsTest {
 
   /// Knows what the nodes have, and learns late that one is gone.
   private final class Known implements ClusterDirectory {
+    private final Node node;
+
+    Known(Node node) {
+      this.node = node;
+    }
+
     @Override
     public String cluster() {
       return "kv";
@@ -122,13 +130,19 @@ final class ClusterSocketsTest {
 
     @Override
     public List<Member> members() {
-      return nodes.stream().map(node -> new Member(node.name, node.generation, List.of(node.address()), "",
+      return node.hasLeft ? List.of() : all();
+    }
+
+    private List<Member> all() {
+      return nodes.stream().map(each -> new Member(each.name, each.generation, List.of(each.address()), "",
           Member.State.UP, new Member.Figures(0, 1 << 20, 0))).toList();
     }
 
     @Override
     public Mono<Located> locate(List<BlockKey> keys) {
-      return Mono.fromSupplier(() -> Located.of(members(), keys.stream().map(this::holders).toList()));
+      return node.hasLeft
+          ? Mono.error(new TransientKvException("node must be a member (has left)"))
+          : Mono.fromSupplier(() -> Located.of(all(), keys.stream().map(this::holders).toList()));
     }
 
     private List<Located.Holder> holders(BlockKey key) {
@@ -215,6 +229,27 @@ final class ClusterSocketsTest {
           .hasMessage("a node of the cluster must answer (none of 2 seeds did, and no member)");
     } finally {
       client.close().block(PATIENCE);
+    }
+  }
+
+  @Test
+  void aNodeThatHasLeftItsCluster_andStillListens_isPassedOver() {
+    Node a = add("a");
+    Node b = add("b");
+    b.put(keys(0, 4));
+    PenstockClient before = client(a.address(), b.address());
+    a.hasLeft = true;
+    PenstockClient after = client(a.address(), b.address());
+    try {
+      for (PenstockClient client : List.of(before, after)) {
+        assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      }
+      assertThat(after.tier().info().capacityBlocks()).isEqualTo(2L * (1 << 20) / space.layout().blockBytes());
+      b.hasLeft = true;
+      assertThatThrownBy(() -> client(a.address(), b.address())).isInstanceOf(UnreachableException.class);
+    } finally {
+      before.close().block(PATIENCE);
+      after.close().block(PATIENCE);
     }
   }
 

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.wire.cluster.Located.Holder;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.WireFormatException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,44 @@ final class ClusterWordsTest {
     } finally {
       bytes.release();
     }
+  }
+
+  private static <T> T read(String json, Class<T> message) {
+    ByteBuf bytes = Unpooled.copiedBuffer(json, StandardCharsets.UTF_8);
+    try {
+      return ControlCodec.JSON.decode(bytes, message);
+    } finally {
+      bytes.release();
+    }
+  }
+
+  @Test
+  void repliesOfALaterRelease_areReadAsFarAsTheyAreKnown() {
+    String member = """
+        {"name":"a","generation":7,"endpoints":["127.0.0.1:7733"],"place":"","state":"LEAVING","bytes":3,\
+        "capacityBytes":9,"inFlightBytes":1,"later":{"more":[1]}}""";
+    ClusterView view = read("{\"cluster\":\"kv\",\"epoch\":5,\"members\":[%s]}".formatted(member),
+        ClusterMessages.MembersReply.class).view();
+    assertThat(view.members()).containsExactly(new Member("a", 7, List.of("127.0.0.1:7733"), "",
+        Member.State.DRAINING, new Member.Figures(3, 9, 1)));
+    assertThat(read("{\"members\":[%s],\"holders\":\"AQAAAA==\",\"ages\":\"AA==\"}".formatted(member),
+        ClusterMessages.LocateReply.class).of(1).holders(0)).containsExactly(new Holder(0, 0));
+
+    String task = """
+        {"id":"a/%d","node":"a","order":{"kind":"%s","pattern":"","to":"","bytesPerSecond":0,"copies":2},\
+        "state":"%s","blocks":1,"bytes":2,"left":3,"problem":"","began":4}""";
+    assertThat(read("{\"tasks\":[%s,%s,%s]}".formatted(task.formatted(1, "DRAIN", "RUNNING"),
+        task.formatted(2, "SHUFFLE", "RUNNING"), task.formatted(3, "DRAIN", "PAUSED")),
+        ClusterMessages.TasksReply.class).all()).extracting(ClusterTask::id).containsExactly("a/1");
+  }
+
+  @Test
+  void orderOfALaterRelease_isRefusedByItsField() {
+    ClusterMessages.TaskRequest request = read(
+        "{\"order\":{\"kind\":\"SHUFFLE\",\"pattern\":\"\",\"to\":\"\",\"bytesPerSecond\":0}}",
+        ClusterMessages.TaskRequest.class);
+    assertThatThrownBy(request::taskOrder).isInstanceOf(WireFormatException.class)
+        .hasMessageContaining("order.kind must be one of [DRAIN, RESUME, ").hasMessageContaining("(was SHUFFLE)");
   }
 
   @Test

@@ -28,19 +28,21 @@ import reactor.core.scheduler.Schedulers;
     description = {"Shows what a cluster of nodes does, with nodes in processes of their own on this host.", "",
       "trace: the hits of a trace beside those of one pool as large as all nodes. kill: two nodes are killed and one"
           + " joins under load. drain: a node gives its blocks away under load. ssd: long prompts on disk come back"
-          + " when all nodes start again. small: blocks of 4 KiB in batches. split: nodes in network namespaces, of"
-          + " which one loses its cable; skipped where this user cannot make any. Every byte that is read is compared.",
+          + " when all nodes start again. upgrade: all nodes are replaced one after another under load. small: blocks"
+          + " of 4 KiB in batches. split: nodes in network namespaces, of which one loses its cable; skipped"
+          + " where this user cannot make any. Every byte that is read is compared.",
       "",
       "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
       ""},
     mixinStandardHelpOptions = true,
-    footerHeading = "%nExample:%n",
-    footer = {"  penstock bench cluster --scenario trace --trace conversation_trace.jsonl --requests 2000", ""})
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock bench cluster --scenario trace --trace conversation_trace.jsonl --requests 2000",
+      "  penstock bench cluster --scenario upgrade --from ../penstock-1.0/penstock", ""})
 public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private static final String ALL = "all";
 
   @Option(names = "--scenario", paramLabel = "NAMES", split = ",",
-      description = "trace, kill, drain, ssd, small, split, or all (default: all).")
+      description = "trace, kill, drain, upgrade, ssd, small, split, or all (default: all).")
   private List<String> scenarios = List.of(ALL);
 
   @Option(names = "--nodes", paramLabel = "N",
@@ -56,7 +58,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private @Nullable Long dram;
 
   @Option(names = "--trace", paramLabel = "FILE",
-      description = "Trace of trace, kill and drain, as 'penstock replay' reads it (default: one is made).")
+      description = "Trace of trace, kill, drain and upgrade, as 'penstock replay' reads it (default: one is made).")
   private @Nullable Path trace;
 
   @Option(names = "--requests", paramLabel = "N",
@@ -64,12 +66,13 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private int requests;
 
   @Option(names = "--concurrency", paramLabel = "N",
-      description = "Requests under way at a time in kill, drain and small (default: ${DEFAULT-VALUE}).",
+      description = "Requests under way at a time in kill, drain, upgrade and small (default: ${DEFAULT-VALUE}).",
       defaultValue = "4")
   private int concurrency;
 
   @Option(names = "--seconds", paramLabel = "N",
-      description = "Seconds of load before and after what happens in kill and drain (default: ${DEFAULT-VALUE}).",
+      description = "Seconds of load before and after what happens in kill, drain and upgrade (default:"
+          + " ${DEFAULT-VALUE}).",
       defaultValue = "10")
   private int seconds;
 
@@ -85,6 +88,10 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
       description = "Seed of the trace, and of the nodes that are killed (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
+
+  @Option(names = "--from", paramLabel = "LAUNCHER",
+      description = "Launcher ('penstock') of the release that the nodes of upgrade have at first (default: this one).")
+  private @Nullable Path from;
 
   @Option(names = "--keep", paramLabel = "DIR", description = "Keep the logs and disks of the nodes there.")
   private @Nullable Path kept;
@@ -118,6 +125,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
     all.put("trace", new TraceScenario(load, timers));
     all.put("kill", new KillScenario(load, timers));
     all.put("drain", new DrainScenario(load, timers));
+    all.put("upgrade", new UpgradeScenario(load, from, timers));
     all.put("ssd", new SsdScenario(load));
     all.put("small", new SmallScenario(load));
     all.put("split", new SplitScenario(load, timers));

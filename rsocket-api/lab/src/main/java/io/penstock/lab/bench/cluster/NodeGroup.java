@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The nodes of one cluster on this host. For one thread.
 final class NodeGroup implements AutoCloseable {
@@ -12,12 +13,14 @@ final class NodeGroup implements AutoCloseable {
   private final Path folder;
   private final List<String> jvm;
   private final List<String> flags;
+  private final @Nullable Path launcher;
   private final List<NodeProcess> nodes = new ArrayList<>();
 
-  private NodeGroup(Path folder, List<String> jvm, List<String> flags) {
+  private NodeGroup(Path folder, List<String> jvm, List<String> flags, @Nullable Path launcher) {
     this.folder = folder;
     this.jvm = jvm;
     this.flags = flags;
+    this.launcher = launcher;
   }
 
   /// Starts nodes `n1`, `n2` and so on, the first one before the others, and waits until all serve.
@@ -25,7 +28,13 @@ final class NodeGroup implements AutoCloseable {
   /// @param jvm flags of their JVMs
   /// @param flags of `serve` for all of them; `%s` stands for the name
   static NodeGroup start(Path folder, int nodes, List<String> jvm, List<String> flags) throws IOException {
-    NodeGroup group = new NodeGroup(folder, jvm, flags);
+    return start(folder, nodes, jvm, flags, null);
+  }
+
+  /// @param launcher of the release that they have; null for that of this program
+  static NodeGroup start(Path folder, int nodes, List<String> jvm, List<String> flags, @Nullable Path launcher)
+      throws IOException {
+    NodeGroup group = new NodeGroup(folder, jvm, flags, launcher);
     try {
       group.launch().awaitReady();
       while (group.nodes.size() < nodes) {
@@ -46,13 +55,29 @@ final class NodeGroup implements AutoCloseable {
     String name = "n" + (nodes.size() + 1);
     List<String> own = flags.stream().map(flag -> flag.replace("%s", name)).toList();
     NodeProcess node = NodeProcess.of(
-        new NodeProcess.Start(name, folder, List.of(), jvm, HOST, 0, seeds(nodes), own));
+        new NodeProcess.Start(name, folder, List.of(), jvm, HOST, 0, seeds(nodes), own).withLauncher(launcher));
     nodes.add(node);
     return node;
   }
 
   private static List<String> seeds(List<NodeProcess> of) {
     return of.stream().filter(NodeProcess::isReady).limit(1).map(NodeProcess::seed).toList();
+  }
+
+  /// Stops one as SIGTERM does, and starts it again at its ports, as the release of this program.
+  void replace(int index) throws IOException {
+    NodeProcess old = nodes.get(index);
+    old.stop();
+    old.awaitEnd();
+    List<String> seeds = nodes.stream().filter(node -> node != old).map(NodeProcess::seed).toList();
+    NodeProcess again = NodeProcess.of(old.start().withLauncher(null).withPort(port(old.endpoint()))
+        .withTalk(port(old.seed()), seeds));
+    nodes.set(index, again);
+    again.awaitReady();
+  }
+
+  private static int port(String address) {
+    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
   }
 
   /// Stops all of them as SIGTERM does, and starts them again where they were, all at once.
@@ -63,7 +88,7 @@ final class NodeGroup implements AutoCloseable {
     List<NodeProcess> again = new ArrayList<>();
     for (int i = 0; i < nodes.size(); i++) {
       String own = seeds.get(i);
-      again.add(NodeProcess.of(nodes.get(i).start().withTalk(Integer.parseInt(own.substring(own.lastIndexOf(':') + 1)),
+      again.add(NodeProcess.of(nodes.get(i).start().withTalk(port(own),
           seeds.stream().filter(seed -> !seed.equals(own)).toList())));
     }
     nodes.clear();

@@ -32,11 +32,13 @@ final class NodeProcess implements AutoCloseable {
   /// @param before words before the command, such as those that choose a network
   /// @param jvm flags of its JVM
   /// @param host at which it serves and talks with other members
+  /// @param port at which it serves; 0 for any
   /// @param clusterPort at which members talk; 0 for any
   /// @param seeds `HOST:PORT` of other members
   /// @param flags of `serve` besides
-  record Start(String name, Path folder, List<String> before, List<String> jvm, String host, int clusterPort,
-      List<String> seeds, List<String> flags) {
+  /// @param launcher of another release; null for the program of this process
+  record Start(String name, Path folder, List<String> before, List<String> jvm, String host, int port, int clusterPort,
+      List<String> seeds, List<String> flags, @Nullable Path launcher) {
     Start {
       before = List.copyOf(before);
       jvm = List.copyOf(jvm);
@@ -44,8 +46,21 @@ final class NodeProcess implements AutoCloseable {
       flags = List.copyOf(flags);
     }
 
+    Start(String name, Path folder, List<String> before, List<String> jvm, String host, int clusterPort,
+        List<String> seeds, List<String> flags) {
+      this(name, folder, before, jvm, host, 0, clusterPort, seeds, flags, null);
+    }
+
     Start withTalk(int newPort, List<String> newSeeds) {
-      return new Start(name, folder, before, jvm, host, newPort, newSeeds, flags);
+      return new Start(name, folder, before, jvm, host, port, newPort, newSeeds, flags, launcher);
+    }
+
+    Start withPort(int newPort) {
+      return new Start(name, folder, before, jvm, host, newPort, clusterPort, seeds, flags, launcher);
+    }
+
+    Start withLauncher(@Nullable Path other) {
+      return new Start(name, folder, before, jvm, host, port, clusterPort, seeds, flags, other);
     }
 
     private Path ready() {
@@ -57,7 +72,8 @@ final class NodeProcess implements AutoCloseable {
     }
 
     private List<String> command() {
-      List<String> arguments = new ArrayList<>(List.of("serve", "--listen-host", host, "--listen-port", "0",
+      List<String> arguments = new ArrayList<>(List.of("serve", "--listen-host", host, "--listen-port",
+          String.valueOf(port),
           "--admin-port", "off", "--loops", "1", "--cluster", "bench", "--cluster-node", name, "--cluster-host", host,
           "--cluster-port", String.valueOf(clusterPort), "--ready-file", ready().toString()));
       if (!seeds.isEmpty()) {
@@ -65,8 +81,17 @@ final class NodeProcess implements AutoCloseable {
       }
       arguments.addAll(flags);
       List<String> command = new ArrayList<>(before);
-      command.addAll(OwnCommand.of(Stream.concat(SMALL.stream(), jvm.stream()).toList(), MAIN, arguments));
+      if (launcher == null) {
+        command.addAll(OwnCommand.of(allJvm(), MAIN, arguments));
+      } else {
+        command.add(launcher.toString());
+        command.addAll(arguments);
+      }
       return command;
+    }
+
+    private List<String> allJvm() {
+      return Stream.concat(SMALL.stream(), jvm.stream()).toList();
     }
   }
 
@@ -78,9 +103,10 @@ final class NodeProcess implements AutoCloseable {
   /// Starts it, and does not wait.
   static NodeProcess of(Start start) throws IOException {
     Files.deleteIfExists(start.ready());
-    Process process = new ProcessBuilder(start.command()).redirectErrorStream(true)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(start.log().toFile())).start();
-    return new NodeProcess(start, process);
+    ProcessBuilder builder = new ProcessBuilder(start.command()).redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(start.log().toFile()));
+    builder.environment().put("PENSTOCK_JAVA_OPTS", String.join(" ", start.allJvm())); // for a launcher
+    return new NodeProcess(start, builder.start());
   }
 
   /// Waits until it serves.

@@ -95,6 +95,14 @@ final class Observer implements AutoCloseable {
         .orElseThrow(() -> new IllegalStateException("node " + node.name() + " must know its task (did not)"));
   }
 
+  /// Gives the connection to a node up: it ends, or starts again.
+  void forget(NodeProcess node) {
+    KvClient client = open.remove(node.endpoint());
+    if (client != null) {
+      answer(client.close().thenReturn(true));
+    }
+  }
+
   private static <T> T answer(Mono<T> question) {
     return requireNonNull(question.block(PATIENCE), "an answer");
   }

@@ -7,6 +7,8 @@ import java.util.function.BooleanSupplier;
 /// Waits of the thread that drives a scenario, which is no event loop.
 final class Waiting {
   private static final long LOOK_NANOS = 20_000_000;
+  /// Between two looks of a scenario at what it waits for.
+  static final Duration LOOK = Duration.ofMillis(100);
 
   private Waiting() {}
 

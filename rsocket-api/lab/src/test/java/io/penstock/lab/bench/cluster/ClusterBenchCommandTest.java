@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.lab.LabRun;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.serve.QuickStart;
 import io.penstock.node.text.Json;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
 /// The scenarios run, and what must never happen did not.
+@ExtendWith(QuickStart.class)
 @Timeout(300)
 final class ClusterBenchCommandTest {
   /// Bounds that hold however busy the machine is.
@@ -21,7 +24,9 @@ final class ClusterBenchCommandTest {
       "blocks of survivors not found at last",
       "blocks at the node at last", "blocks that are nowhere else", "of its blocks, not found", "task not done",
       "blocks not stored", "blocks not read", "blocks stored", "tokens reused in the second pass",
-      "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed");
+      "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed",
+      "of them lost",
+      "of them not found", "nodes that kept blocks", "nodes that others did not see again");
 
   @Test
   void requestsOfATrace_areServedByTwoNodes() {
@@ -34,7 +39,8 @@ final class ClusterBenchCommandTest {
     CommandLineRun run = LabRun.of("bench", "cluster", "--scenario", "storm");
 
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("--scenario must be of trace, kill, drain, ssd, small, split, all (was storm)");
+    assertThat(run.err())
+        .contains("--scenario must be of trace, kill, drain, upgrade, ssd, small, split, all (was storm)");
   }
 
   @Tag("proof")
@@ -50,6 +56,13 @@ final class ClusterBenchCommandTest {
     assertThat(kept("drain", "--nodes", "3", "--seconds", "5")).contains("failed requests",
         "blocks that are nowhere else",
         "of its blocks, not found");
+  }
+
+  @Tag("proof")
+  @Test
+  void nodesThatAreReplacedOneAfterAnother_failNoRequest_andLoseNoBlock() {
+    assertThat(kept("upgrade", "--requests", "100", "--seconds", "3")).contains("failed requests", "of them lost",
+        "of them not found", "nodes that kept blocks", "nodes that others did not see again");
   }
 
   @Tag("proof")

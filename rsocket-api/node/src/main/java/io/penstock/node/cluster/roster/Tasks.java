@@ -37,7 +37,11 @@ record Tasks(List<ClusterTask> tasks) {
   }
 
   boolean areRunning() {
-    return tasks.stream().anyMatch(task -> task.state() == State.RUNNING);
+    return tasks.stream().anyMatch(Tasks::isRunning);
+  }
+
+  static boolean isRunning(ClusterTask task) {
+    return task.state() == State.RUNNING;
   }
 
   long blocks() {
@@ -45,7 +49,7 @@ record Tasks(List<ClusterTask> tasks) {
   }
 
   long left() {
-    return tasks.stream().filter(task -> task.state() == State.RUNNING).mapToLong(ClusterTask::left).sum();
+    return tasks.stream().filter(Tasks::isRunning).mapToLong(ClusterTask::left).sum();
   }
 
   int exitCode() {

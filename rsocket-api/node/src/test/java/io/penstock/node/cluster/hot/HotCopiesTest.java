@@ -23,10 +23,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/// Copies of hot blocks, in virtual time. One holder is to give a block ten times a second.
+/// Copies of hot blocks, in virtual time. One holder is to give a block four times a second.
 @Timeout(120)
 final class HotCopiesTest {
-  private static final double TIMES = 10;
+  private static final double TIMES = 4;
 
   private static HotNodes nodes(long seed, int count) {
     return new HotNodes(seed, (long) (TIMES * HotNodes.BLOCK), LinkPlan.quiet()).add(count).addReaders(4);
@@ -100,7 +100,7 @@ final class HotCopiesTest {
     try (HotNodes nodes = nodes(12, 6)) {
       nodes.node("nb").put(PutTerms.plain(), HotNodes.key());
       Disposable reads = nodes.reads(HotNodes.key(), 3.5 * TIMES);
-      nodes.pass(20);
+      nodes.pass(40);
       List<String> holders = nodes.holders(HotNodes.key());
       assertThat(holders).hasSizeBetween(4, 5);
       reads.dispose();

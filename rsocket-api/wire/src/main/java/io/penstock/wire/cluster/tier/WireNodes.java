@@ -1,6 +1,7 @@
 package io.penstock.wire.cluster.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.KvClient;
@@ -51,8 +52,18 @@ final class WireNodes implements Nodes {
   Mono<ClusterView> view() {
     return Mono.defer(() -> {
       ClusterView known = fresh();
-      return known != null ? Mono.just(known) : anyone(KvClient::members).doOnNext(this::seen);
+      return known != null
+          ? Mono.just(known)
+          : anyone(client -> client.members().flatMap(WireNodes::ofAMember)).doOnNext(this::seen);
     });
+  }
+
+  /// A node that is about to end has left its cluster, and names no member, not even itself: another one is asked.
+  private static Mono<ClusterView> ofAMember(ClusterView view) {
+    return view.members().isEmpty()
+        ? Mono.error(
+            () -> new TransientKvException("node must be a member of cluster " + view.cluster() + " (is none)"))
+        : Mono.just(view);
   }
 
   private synchronized @Nullable ClusterView fresh() {
