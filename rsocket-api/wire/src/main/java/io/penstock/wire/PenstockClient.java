@@ -113,7 +113,7 @@ public final class PenstockClient {
       Parts parts = Parts.of(options);
       Mono<PenstockClient> connecting = ClusterTier
           .connect(places, node -> Mono.defer(() -> Failures.signalled(() -> parts.connect(node, options))),
-              options.space, place, parts.timers, new SplittableRandom())
+              options.space, place, parts.timers, Schedulers.parallel(), new SplittableRandom())
           .map(tier -> new PenstockClient(parts, options.space, tier,
               ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST), null, Duration.ZERO))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))

@@ -52,7 +52,7 @@ final class AllNodesLink implements NodeLink {
     Mono<ClusterTier> connecting = ClusterTier.connect(List.of(address.place()),
         place -> KvClient.connect(TcpTransport.client(place, options(address, place, patience), loops,
             address.listener()), options, config.space(), arena, budget),
-        config.space(), "", timers, RandomGenerator.getDefault());
+        config.space(), "", timers, Schedulers.parallel(), RandomGenerator.getDefault());
     try {
       return new AllNodesLink(loops, timers, arena, Answers.of(connecting, patience));
     } catch (RuntimeException e) {

@@ -160,6 +160,9 @@ public final class ClusterMessages {
     public TaskForm {
       Fields.present("task.order", order);
       Fields.oneOf(ClusterTask.State.class, "task.state", state);
+      if (blocks < 0 || bytes < 0 || left < 0) {
+        throw WireFormatException.request("task.blocks, bytes and left", ">= 0", blocks + ", " + bytes + ", " + left);
+      }
     }
 
     static TaskForm of(ClusterTask task) {

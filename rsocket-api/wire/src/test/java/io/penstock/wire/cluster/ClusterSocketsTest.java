@@ -14,6 +14,7 @@ import io.penstock.operator.LiveTimers;
 import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
@@ -24,6 +25,7 @@ import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.cluster.tier.UnreachableException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
@@ -38,6 +40,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,13 +67,15 @@ final class ClusterSocketsTest {
     final long generation;
     final HostTier tier = new HostTier(space, 64, StackOptions.defaults("dram"), TierListener.noop());
     final KvServer server;
+    final AtomicInteger askedWhileLeaving = new AtomicInteger();
+    volatile boolean leaving;
     boolean gone;
 
     Node(String name, long generation) {
       this.name = name;
       this.generation = generation;
       this.server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
-          NodeSpaces.of(List.of(tier)), null, DisaggServices.none().withCluster(new Known(), this),
+          NodeSpaces.of(List.of(tier)), null, DisaggServices.none().withCluster(new Known(this), this),
           KvServerOptions.builder().generation(generation).build(), new ByteBudget("node", 64 << 20, 64), timers,
           timers).block(PATIENCE));
     }
@@ -115,6 +120,19 @@ final class ClusterSocketsTest {
 
   /// Knows what the nodes have, and learns late that one is gone.
   private final class Known implements ClusterDirectory {
+    private final Node node;
+
+    Known(Node node) {
+      this.node = node;
+    }
+
+    private boolean isLeaving() {
+      if (node.leaving) {
+        node.askedWhileLeaving.incrementAndGet();
+      }
+      return node.leaving;
+    }
+
     @Override
     public String cluster() {
       return "kv";
@@ -122,13 +140,21 @@ final class ClusterSocketsTest {
 
     @Override
     public List<Member> members() {
+      return isLeaving() ? List.of() : told();
+    }
+
+    private List<Member> told() {
       return nodes.stream().map(node -> new Member(node.name, node.generation, List.of(node.address()), "",
           Member.State.UP, new Member.Figures(0, 1 << 20, 0))).toList();
     }
 
     @Override
     public Mono<Located> locate(List<BlockKey> keys) {
-      return Mono.fromSupplier(() -> Located.of(members(), keys.stream().map(this::holders).toList()));
+      return Mono.defer(() -> isLeaving() ? Mono.error(NotJoinedException::new) : located(keys));
+    }
+
+    private Mono<Located> located(List<BlockKey> keys) {
+      return Mono.fromSupplier(() -> Located.of(told(), keys.stream().map(this::holders).toList()));
     }
 
     private List<Located.Holder> holders(BlockKey key) {
@@ -216,6 +242,48 @@ final class ClusterSocketsTest {
     } finally {
       client.close().block(PATIENCE);
     }
+  }
+
+  @Test
+  void aClient_goesOnWithOtherNodes_whileItsOwnLeaves_andWhenThatIsGone() {
+    Node a = add("a");
+    Node b = add("b");
+    b.put(keys(0, 4));
+    PenstockClient client = client(a.address());
+    try {
+      assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      assertThat(blocks(client)).isEqualTo(4);
+      nodes.remove(a); // as the others know it
+      a.leaving = true;
+      assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      assertThat(a.askedWhileLeaving).hasPositiveValue();
+      long began = System.nanoTime();
+      Eventually.holds("the members are asked for again", () -> {
+        assertThat(blocks(client)).isEqualTo(4);
+        assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+        return System.nanoTime() - began > Duration.ofMillis(700).toNanos();
+      });
+      a.die();
+      assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      assertThat(blocks(client)).isEqualTo(4);
+    } finally {
+      client.close().block(PATIENCE);
+      a.tier.close().block(PATIENCE);
+    }
+  }
+
+  private static long blocks(PenstockClient client) {
+    return requireNonNull(client.tier().stat().block(PATIENCE)).blocks();
+  }
+
+  @Test
+  void aNodeThatHasNotJoined_saysThatThisMayPass() {
+    Node a = add("a");
+    a.leaving = true;
+    assertThatThrownBy(() -> KvClient.membersOf(TcpTransport.client(
+        TcpClientOptions.to(Endpoint.parse(a.address()).address()), loops), KvClientOptions.defaults())
+        .block(PATIENCE)).isInstanceOf(RemoteTransientException.class)
+        .hasMessage("node must be in its cluster to answer for it (has not joined, or is leaving)");
   }
 
   @Test
