@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -29,6 +31,8 @@ import reactor.core.scheduler.Scheduler;
 record ClusterEvents(Nodes nodes, Scheduler timers, Scheduler work, Mono<Void> closing,
     @Nullable TierClosedException closed) {
   private static final Duration LOOK = Duration.ofSeconds(1);
+  /// Looks without a member after which it has left.
+  private static final int ABSENT_LOOKS = 3;
   private static final int MOST_MEMBERS = 1024;
   /// Events of a member that wait for their turn.
   private static final int AHEAD = 64;
@@ -40,7 +44,23 @@ record ClusterEvents(Nodes nodes, Scheduler timers, Scheduler work, Mono<Void> c
   private record Told(Start who, @Nullable TierEvent event) {}
 
   /// A member that is heard, and how that ends.
-  private record Heard(Member member, Sinks.Empty<Void> end) {}
+  private static final class Heard {
+    private final Member member;
+    private final Sinks.Empty<Void> end = Sinks.empty();
+    private int absent;
+
+    Heard(Member member) {
+      this.member = member;
+    }
+
+    /// One look more told, or lacked, the member; a connection to one that has left may neither tell nor end.
+    void seen(boolean isThere) {
+      absent = isThere ? 0 : absent + 1;
+      if (absent >= ABSENT_LOOKS) {
+        end.tryEmitEmpty();
+      }
+    }
+  }
 
   /// The members that are heard, one start of a name.
   private static final class Hearing {
@@ -49,11 +69,13 @@ record ClusterEvents(Nodes nodes, Scheduler timers, Scheduler work, Mono<Void> c
 
     /// Those that have come. A start whose name another one still has ends that, and comes with a later look.
     synchronized List<Heard> come(List<Member> members) {
+      Set<String> names = members.stream().map(Member::name).collect(Collectors.toSet());
+      heard.forEach((name, each) -> each.seen(names.contains(name)));
       List<Heard> come = new ArrayList<>();
       for (Member member : members) {
         Heard before = heard.get(member.name());
         if (before == null) {
-          Heard now = new Heard(member, Sinks.empty());
+          Heard now = new Heard(member);
           heard.put(member.name(), now);
           come.add(now);
         } else if (before.member.generation() != member.generation()) {

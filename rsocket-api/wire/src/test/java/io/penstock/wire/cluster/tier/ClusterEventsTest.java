@@ -120,6 +120,22 @@ final class ClusterEventsTest {
   }
 
   @Test
+  void aMemberThatSeveralLooksLack_hasLeft_thoughItsConnectionDoesNotEnd() {
+    nodes.add("a", 64).put(keys(0, 2));
+    nodes.add("b", 64).put(keys(4, 6));
+    follow();
+    nodes.hidden.add("b");
+    look();
+    look();
+    assertThat(visible()).hasSize(4);
+    look();
+    assertThat(visible()).isEqualTo(keys(0, 2));
+    nodes.hidden.clear();
+    look();
+    assertThat(visible()).hasSize(4);
+  }
+
+  @Test
   void aReaderThatWaits_isToldTheEndOfTheEarlierStart_beforeAnythingOfTheLaterOne() {
     nodes.add("b", 64).put(keys(0, 40));
     AtomicReference<Subscription> slow = new AtomicReference<>();
