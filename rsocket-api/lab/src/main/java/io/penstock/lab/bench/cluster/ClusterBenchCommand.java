@@ -29,8 +29,8 @@ import reactor.core.scheduler.Schedulers;
       "trace: the hits of a trace beside those of one pool as large as all nodes. kill: two nodes are killed and one"
           + " joins under load. drain: a node gives its blocks away and leaves under load. ssd: long prompts on disk"
           + " come back when all nodes start again. small: blocks of 4 KiB in batches. split: nodes in network"
-          + " namespaces, of which one loses its cable; skipped where this user cannot make any. Every byte that is read"
-          + " is compared.",
+          + " namespaces, of which one loses its cable; skipped where this user cannot make any. Every byte that is"
+          + " read is compared.",
       "",
       "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
       ""},
