@@ -113,7 +113,7 @@ public final class PenstockClient {
       Parts parts = Parts.of(options);
       Mono<PenstockClient> connecting = ClusterTier
           .connect(places, node -> Mono.defer(() -> Failures.signalled(() -> parts.connect(node, options))),
-              options.space, place, parts.timers, new SplittableRandom())
+              options.space, place, parts.timers, parts.work, new SplittableRandom())
           .map(tier -> new PenstockClient(parts, options.space, tier,
               ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST), null, Duration.ZERO))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))
@@ -185,7 +185,10 @@ public final class PenstockClient {
   }
 
   /// What a client makes for itself.
-  private record Parts(SlabArena loads, SlabArena offloads, ByteBudget budget, LoopResources loops, Scheduler timers) {
+  ///
+  /// @param work has no thread before the events of a cluster need one
+  private record Parts(SlabArena loads, SlabArena offloads, ByteBudget budget, LoopResources loops, Scheduler timers,
+      Scheduler work) {
     static Parts of(Options options) {
       SlabArena loads = new SlabArena("loads", options.space.layout(), options.loadBlocks, MAX_WAITERS);
       SlabArena offloads = new SlabArena("offloads", options.space.layout(), options.offloadBlocks, MAX_WAITERS);
@@ -194,7 +197,8 @@ public final class PenstockClient {
         options.meters.meters().bind("loads", loads).bind("offloads", offloads).bind(budget);
       }
       return new Parts(loads, offloads, budget, LoopResources.create("penstock-client", 1, true),
-          LiveTimers.of(Schedulers.newSingle("penstock-client-timers", true)));
+          LiveTimers.of(Schedulers.newSingle("penstock-client-timers", true)),
+          Schedulers.newSingle("penstock-client-events", true));
     }
 
     Mono<KvClient> connect(Endpoint node, Options options) {
@@ -213,6 +217,7 @@ public final class PenstockClient {
         loads.close();
         offloads.close();
         timers.dispose();
+        work.dispose();
       }).then(loops.disposeLater(Duration.ZERO, LOOPS_TIMEOUT));
     }
   }

@@ -48,7 +48,7 @@ public final class ClusterSettings {
           + " rank.registry.tls says of a registry.");
   public static final Setting<Optional<String>> USER = new Setting<>("cluster.user",
       AscendTypes.orNone(SettingType.text()), "none",
-      "User of the node at other members, a writer there; none for one with a token.");
+      "User of the node at other members, an admin there; none for one with a token.");
   public static final Setting<Optional<Path>> PASSWORD = new Setting<>("cluster.password.file",
       SettingType.pathOrOff(), "off",
       "File whose first line is the password of cluster.user, or a token, for members that ask for one.");

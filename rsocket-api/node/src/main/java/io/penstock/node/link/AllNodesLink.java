@@ -30,12 +30,14 @@ final class AllNodesLink implements NodeLink {
 
   private final LoopResources loops;
   private final Scheduler timers;
+  private final Scheduler work;
   private final SlabArena arena;
   private final ClusterTier tier;
 
-  private AllNodesLink(LoopResources loops, Scheduler timers, SlabArena arena, ClusterTier tier) {
+  private AllNodesLink(LoopResources loops, Scheduler timers, Scheduler work, SlabArena arena, ClusterTier tier) {
     this.loops = loops;
     this.timers = timers;
+    this.work = work;
     this.arena = arena;
     this.tier = tier;
   }
@@ -46,18 +48,20 @@ final class AllNodesLink implements NodeLink {
     SlabArena arena = new SlabArena("client", config.space().layout(), 4 * window, 64);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     Scheduler timers = LiveTimers.of(Schedulers.newSingle("penstock-client-timers", true));
+    Scheduler work = Schedulers.newSingle("penstock-client-events", true);
     KvClientOptions options = WireLink.options(address).maxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
         .windowBlocks(window).build();
     ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 1024);
     Mono<ClusterTier> connecting = ClusterTier.connect(List.of(address.place()),
         place -> KvClient.connect(TcpTransport.client(place, options(address, place, patience), loops,
             address.listener()), options, config.space(), arena, budget),
-        config.space(), "", timers, RandomGenerator.getDefault());
+        config.space(), "", timers, work, RandomGenerator.getDefault());
     try {
-      return new AllNodesLink(loops, timers, arena, Answers.of(connecting, patience));
+      return new AllNodesLink(loops, timers, work, arena, Answers.of(connecting, patience));
     } catch (RuntimeException e) {
       arena.close();
       timers.dispose();
+      work.dispose();
       loops.dispose();
       throw failure(address, e);
     }
@@ -93,6 +97,7 @@ final class AllNodesLink implements NodeLink {
     tier.close().block(GOODBYE);
     arena.close();
     timers.dispose();
+    work.dispose();
     WireLink.end(loops);
   }
 }

@@ -42,6 +42,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -72,8 +73,40 @@ final class ClusterWork {
   private final HotCopies hot;
   private final ClusterLooks looking;
   private final Disposable.Swap looks = Disposables.swap();
-  @GuardedBy("this") private final Map<BlockTier, OwnBlocks> spaces = new LinkedHashMap<>();
-  @GuardedBy("this") private final List<SlabArena> arenas = new ArrayList<>();
+  @GuardedBy("this") private final Map<BlockTier, Space> spaces = new LinkedHashMap<>();
+
+  /// A space of the node, and where blocks of it land that come from other members.
+  private record Space(OwnBlocks blocks, Landing landing) {
+    /// Ends the connections, then gives the memory back.
+    Mono<Void> close() {
+      return blocks.cluster().close().onErrorComplete().then(Mono.fromRunnable(landing::close));
+    }
+  }
+
+  /// An arena of two windows, made when a connection needs it.
+  private static final class Landing {
+    private final CacheSpace space;
+    @GuardedBy("this") private @Nullable SlabArena arena;
+
+    Landing(CacheSpace space) {
+      this.space = space;
+    }
+
+    synchronized SlabArena arena() {
+      SlabArena now = arena;
+      if (now == null) {
+        now = new SlabArena("members", space.layout(), 2 * WINDOW, LANDING_CHUNK);
+        arena = now;
+      }
+      return now;
+    }
+
+    synchronized void close() {
+      if (arena != null) {
+        arena.close();
+      }
+    }
+  }
 
   /// @param pass shown to other members
   /// @param tiers of all spaces; there may be more of them later
@@ -90,7 +123,8 @@ final class ClusterWork {
     this.tiers = tiers;
     this.loops = loops;
     this.budget = new ByteBudget("members", Math.max(LEAST_BUDGET, 2L * config.get(NodeSettings.SLICE_BYTES)), WAITERS);
-    this.tasks = new NodeTasks(new NodeTasks.Terms(terms.node(), this::isSelf, config.get(ClusterSettings.TASK_RATE)),
+    this.tasks = new NodeTasks(new NodeTasks.Terms(terms.node(), this::isSelf, directory::members,
+        config.get(ClusterSettings.TASK_RATE)),
         () -> spaces(this::isSelf), tell, terms.timers(), steps);
     this.demand = new Demand(HotCopies.HALF_LIFE, () -> terms.timers().now(TimeUnit.NANOSECONDS));
     this.hot = new HotCopies(this::isSelf, config.get(ClusterSettings.HOT_RATE), demand, () -> spaces(this::isSelf),
@@ -123,23 +157,30 @@ final class ClusterWork {
     return tasks;
   }
 
-  /// The spaces that the node has now.
-  private synchronized List<OwnBlocks> spaces(Predicate<Member> self) {
+  /// The spaces that the node has now. What others needed is given back.
+  private List<OwnBlocks> spaces(Predicate<Member> self) {
     List<OwnBlocks> all = new ArrayList<>();
-    for (BlockTier tier : tiers.get()) {
-      all.add(space(tier, self));
+    List<Space> ended = new ArrayList<>();
+    List<BlockTier> now = tiers.get();
+    synchronized (this) {
+      spaces.entrySet().removeIf(space -> !now.contains(space.getKey()) && ended.add(space.getValue()));
+      for (BlockTier tier : now) {
+        all.add(space(tier, self));
+      }
     }
+    ended.forEach(space -> space.close().subscribe());
     return all;
   }
 
   @GuardedBy("this") private OwnBlocks space(BlockTier tier, Predicate<Member> self) {
-    OwnBlocks own = spaces.get(tier);
-    if (own == null) {
-      own = new OwnBlocks(tier, ClusterTier.within(directory, self, tier, connecting(tier.info().space()),
-          terms.place(), terms.timers(), RandomGenerator.getDefault()));
-      spaces.put(tier, own);
+    Space known = spaces.get(tier);
+    if (known == null) {
+      Landing landing = new Landing(tier.info().space());
+      known = new Space(new OwnBlocks(tier, ClusterTier.within(directory, self, tier, connecting(landing),
+          terms.place(), terms.timers(), steps, RandomGenerator.getDefault())), landing);
+      spaces.put(tier, known);
     }
-    return own;
+    return known.blocks;
   }
 
   /// All members as one tier, for the space of `own`.
@@ -151,15 +192,15 @@ final class ClusterWork {
     return member.name().equals(terms.node());
   }
 
-  /// Connects to another member, for blocks of `space`. Blocks that come from there land in an arena of two windows.
-  @GuardedBy("this") private Function<Endpoint, Mono<KvClient>> connecting(CacheSpace space) {
-    SlabArena landing = new SlabArena("members", space.layout(), 2 * WINDOW, LANDING_CHUNK);
-    arenas.add(landing);
+  /// Connects to another member.
+  ///
+  /// @param landing of blocks that come from there
+  private Function<Endpoint, Mono<KvClient>> connecting(Landing landing) {
     KvClientOptions options = pass.with(KvClientOptions.builder().name("node " + terms.node())
         .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
         .windowBlocks(Math.min(WINDOW, config.get(NodeSettings.WINDOW_BLOCKS)))).build();
     return place -> KvClient.connect(TcpTransport.client(place, pass.with(TcpClientOptions.to(place.address())), loops,
-        ConnectionListener.noop()), options, space, landing, budget);
+        ConnectionListener.noop()), options, landing.space, landing.arena(), budget);
   }
 
   /// Ends all tasks. Lazy.
@@ -177,14 +218,8 @@ final class ClusterWork {
       tasks.close();
       List<Mono<Void>> ends = new ArrayList<>();
       synchronized (this) {
-        for (OwnBlocks space : spaces.values()) {
-          ends.add(space.cluster().close());
-        }
-        for (SlabArena arena : arenas) {
-          ends.add(Mono.fromRunnable(arena::close));
-        }
+        spaces.values().forEach(space -> ends.add(space.close()));
         spaces.clear();
-        arenas.clear();
       }
       ends.add(Mono.fromRunnable(steps::dispose));
       return Endings.inOrder(ends);

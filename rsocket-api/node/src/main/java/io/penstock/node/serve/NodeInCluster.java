@@ -28,6 +28,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.NotJoinedException;
 import io.penstock.wire.rank.SharedRanks;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
@@ -40,7 +41,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -198,7 +198,7 @@ final class NodeInCluster {
             () -> new TransientKvException("node must be a member of cluster " + cluster + " (has left)"));
       }
       return now == null
-          ? Mono.fromSupplier(() -> Located.of(List.of(), Collections.nCopies(keys.size(), List.of())))
+          ? Mono.error(NotJoinedException::new)
           : now.locate(keys);
     }
   }

@@ -396,8 +396,8 @@ public final class KvClient {
     return lookUps.waiting();
   }
 
-  /// Requests that have not ended.
-  int unanswered() {
+  /// Requests that have not ended, of those to which the node owes answers.
+  public int unanswered() {
     return connection.transport().answers().pending();
   }
 }

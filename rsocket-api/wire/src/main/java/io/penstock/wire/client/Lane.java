@@ -5,6 +5,7 @@ import io.penstock.TransientKvException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -29,6 +30,15 @@ public final class Lane<C> {
   /// @param onClose completes when it is gone
   /// @param close lazy
   public record Link<C>(Mono<C> open, Function<C, Mono<Void>> onClose, Function<C, Mono<Void>> close) {}
+
+  /// Work came after the end of its lane.
+  public static final class ClosedException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    ClosedException() {
+      super("connections to a peer must be open (were closed)");
+    }
+  }
 
   private static final double LEAST_JITTER = 0.5;
   private static final int MOST_DOUBLINGS = 16;
@@ -68,7 +78,7 @@ public final class Lane<C> {
     idle.dispose();
     C connection = open;
     if (closed) {
-      return Mono.error(new IllegalStateException("connections to a peer must be open (were closed)"));
+      return Mono.error(new ClosedException());
     }
     if (connection != null) {
       return Mono.just(connection);
@@ -153,6 +163,27 @@ public final class Lane<C> {
 
   synchronized boolean isOpen() {
     return open != null;
+  }
+
+  /// Ends the connection for good, unless work runs, or is about to.
+  ///
+  /// @param busy whether work of others runs on a connection
+  /// @return whether it was ended
+  public boolean endUnless(Predicate<C> busy) {
+    C leaving;
+    synchronized (this) {
+      leaving = open;
+      if (users > 0 || opening != null || (leaving != null && busy.test(leaving))) {
+        return false;
+      }
+      closed = true;
+      idle.dispose();
+      open = null;
+    }
+    if (leaving != null) {
+      link.close().apply(leaving).subscribe(nothing -> {}, failed -> {});
+    }
+    return true;
   }
 
   /// Ends the connection; work that runs fails. Lazy and idempotent.

@@ -9,11 +9,13 @@ public interface ClusterDirectory {
   /// Name of the cluster.
   String cluster();
 
-  /// Members that are there now, as far as this node knows, in the order of their names. Answers at once.
+  /// Members that are there now, as far as this node knows, in the order of their names. Answers at once. Empty
+  /// while this node is in no cluster: it has not joined yet, or is leaving.
   List<Member> members();
 
   /// Members that say that they have the blocks of `keys`: of members that are there, in their present start. A loss,
-  /// or a split of the network, makes it forget blocks; it never knows that a block is really there.
+  /// or a split of the network, makes it forget blocks; it never knows that a block is really there. Signals
+  /// [NotJoinedException] while this node is in no cluster.
   ///
   /// @return cold; as many keys as `keys`, whose number bounds the work, whatever the number of members is
   Mono<Located> locate(List<BlockKey> keys);

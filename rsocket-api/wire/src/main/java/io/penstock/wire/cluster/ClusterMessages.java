@@ -172,6 +172,9 @@ public final class ClusterMessages {
     public TaskForm {
       Fields.present("task.order", order);
       Fields.present("task.state", state);
+      if (blocks < 0 || bytes < 0 || left < 0) {
+        throw WireFormatException.request("task.blocks, bytes and left", ">= 0", blocks + ", " + bytes + ", " + left);
+      }
     }
 
     private boolean isKnown() {

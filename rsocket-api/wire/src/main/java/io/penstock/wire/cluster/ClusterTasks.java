@@ -8,7 +8,7 @@ public interface ClusterTasks {
   /// Starts a task.
   ///
   /// @param which blocks that the pattern of the order means
-  /// @throws IllegalStateException if a task that excludes it runs
+  /// @throws IllegalStateException if a task that excludes it runs, or the order names no other member that is there
   ClusterTask start(TaskOrder order, KeyFilter which);
 
   /// Tasks that run, and the last that have ended, the oldest first.

@@ -13,6 +13,7 @@ public final class Located {
   /// Most members that one answer can name.
   public static final int MOST_MEMBERS = 1 << 16;
   private static final int HOLDER_BYTES = 3;
+  private static final int LEVELS = 256;
 
   private final List<Member> members;
   private final byte[] packed;
@@ -31,7 +32,8 @@ public final class Located {
   }
 
   /// @param members that hold any of the keys, at most [#MOST_MEMBERS]
-  /// @param holders for each key, in order of the request, at most [#MOST_HOLDERS]
+  /// @param holders for each key, in order of the request, at most [#MOST_HOLDERS], of levels below 256
+  /// @throws IllegalArgumentException if that does not hold
   public static Located of(List<Member> members, List<List<Holder>> holders) {
     int[] starts = new int[holders.size() + 1];
     for (int i = 0; i < holders.size(); i++) {
@@ -39,19 +41,33 @@ public final class Located {
     }
     ByteBuffer to = ByteBuffer.allocate(starts[holders.size()]);
     for (List<Holder> each : holders) {
+      within("holders of a key", each.size(), MOST_HOLDERS + 1);
       to.put((byte) each.size());
-      each.forEach(holder -> to.putShort((short) holder.member()).put((byte) holder.level()));
+      for (Holder holder : each) {
+        within("number of a member", holder.member(), members.size());
+        within("level", holder.level(), LEVELS);
+        to.putShort((short) holder.member()).put((byte) holder.level());
+      }
     }
     return read(members, to.array());
+  }
+
+  private static void within(String name, int value, int below) {
+    if (value < 0 || value >= below) {
+      throw new IllegalArgumentException(name + " must be in [0, " + below + ") (was " + value + ")");
+    }
   }
 
   /// Reads the packed form: for each key a byte that counts its holders, and for each of them two bytes that number the
   /// member and a byte that numbers the level.
   ///
   /// @throws IllegalArgumentException if the bytes end in the middle of a key, name a member that is not there, or more
-  ///     than [#MOST_HOLDERS] for a key
+  ///     than [#MOST_HOLDERS] for a key, or if there are more than [#MOST_MEMBERS]
   public static Located read(List<Member> members, byte[] packed) {
     requireNonNull(packed, "packed");
+    if (members.size() > MOST_MEMBERS) {
+      throw new IllegalArgumentException("members must be <= " + MOST_MEMBERS + " (was " + members.size() + ")");
+    }
     int keys = 0;
     for (int at = 0; at < packed.length; keys++) {
       at = end(members, packed, at);

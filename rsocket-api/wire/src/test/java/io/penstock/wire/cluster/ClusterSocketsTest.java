@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.TransientKvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -15,6 +14,7 @@ import io.penstock.operator.LiveTimers;
 import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
@@ -25,6 +25,7 @@ import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.cluster.tier.UnreachableException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
@@ -39,6 +40,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -65,8 +67,9 @@ final class ClusterSocketsTest {
     final long generation;
     final HostTier tier = new HostTier(space, 64, StackOptions.defaults("dram"), TierListener.noop());
     final KvServer server;
+    final AtomicInteger askedWhileLeaving = new AtomicInteger();
+    volatile boolean leaving;
     boolean gone;
-    volatile boolean hasLeft;
 
     Node(String name, long generation) {
       this.name = name;
@@ -123,6 +126,13 @@ final class ClusterSocketsTest {
       this.node = node;
     }
 
+    private boolean isLeaving() {
+      if (node.leaving) {
+        node.askedWhileLeaving.incrementAndGet();
+      }
+      return node.leaving;
+    }
+
     @Override
     public String cluster() {
       return "kv";
@@ -130,19 +140,21 @@ final class ClusterSocketsTest {
 
     @Override
     public List<Member> members() {
-      return node.hasLeft ? List.of() : all();
+      return isLeaving() ? List.of() : told();
     }
 
-    private List<Member> all() {
-      return nodes.stream().map(each -> new Member(each.name, each.generation, List.of(each.address()), "",
+    private List<Member> told() {
+      return nodes.stream().map(node -> new Member(node.name, node.generation, List.of(node.address()), "",
           Member.State.UP, new Member.Figures(0, 1 << 20, 0))).toList();
     }
 
     @Override
     public Mono<Located> locate(List<BlockKey> keys) {
-      return node.hasLeft
-          ? Mono.error(new TransientKvException("node must be a member (has left)"))
-          : Mono.fromSupplier(() -> Located.of(all(), keys.stream().map(this::holders).toList()));
+      return Mono.defer(() -> isLeaving() ? Mono.error(NotJoinedException::new) : located(keys));
+    }
+
+    private Mono<Located> located(List<BlockKey> keys) {
+      return Mono.fromSupplier(() -> Located.of(told(), keys.stream().map(this::holders).toList()));
     }
 
     private List<Located.Holder> holders(BlockKey key) {
@@ -238,19 +250,61 @@ final class ClusterSocketsTest {
     Node b = add("b");
     b.put(keys(0, 4));
     PenstockClient before = client(a.address(), b.address());
-    a.hasLeft = true;
+    a.leaving = true;
     PenstockClient after = client(a.address(), b.address());
     try {
       for (PenstockClient client : List.of(before, after)) {
         assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
       }
       assertThat(after.tier().info().capacityBlocks()).isEqualTo(2L * (1 << 20) / space.layout().blockBytes());
-      b.hasLeft = true;
+      b.leaving = true;
       assertThatThrownBy(() -> client(a.address(), b.address())).isInstanceOf(UnreachableException.class);
     } finally {
       before.close().block(PATIENCE);
       after.close().block(PATIENCE);
     }
+  }
+
+  @Test
+  void aClient_goesOnWithOtherNodes_whileItsOwnLeaves_andWhenThatIsGone() {
+    Node a = add("a");
+    Node b = add("b");
+    b.put(keys(0, 4));
+    PenstockClient client = client(a.address());
+    try {
+      assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      assertThat(blocks(client)).isEqualTo(4);
+      nodes.remove(a); // as the others know it
+      a.leaving = true;
+      assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      assertThat(a.askedWhileLeaving).hasPositiveValue();
+      long began = System.nanoTime();
+      Eventually.holds("the members are asked for again", () -> {
+        assertThat(blocks(client)).isEqualTo(4);
+        assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+        return System.nanoTime() - began > Duration.ofMillis(700).toNanos();
+      });
+      a.die();
+      assertThat(got(client.tier(), keys(0, 4))).isEqualTo(keys(0, 4));
+      assertThat(blocks(client)).isEqualTo(4);
+    } finally {
+      client.close().block(PATIENCE);
+      a.tier.close().block(PATIENCE);
+    }
+  }
+
+  private static long blocks(PenstockClient client) {
+    return requireNonNull(client.tier().stat().block(PATIENCE)).blocks();
+  }
+
+  @Test
+  void aNodeThatHasNotJoined_saysThatThisMayPass() {
+    Node a = add("a");
+    a.leaving = true;
+    assertThatThrownBy(() -> KvClient.membersOf(TcpTransport.client(
+        TcpClientOptions.to(Endpoint.parse(a.address()).address()), loops), KvClientOptions.defaults())
+        .block(PATIENCE)).isInstanceOf(RemoteTransientException.class)
+        .hasMessage("node must be in its cluster to answer for it (has not joined, or is leaving)");
   }
 
   @Test

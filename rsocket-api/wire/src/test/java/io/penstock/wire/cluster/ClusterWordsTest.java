@@ -10,6 +10,7 @@ import io.penstock.wire.cluster.Located.Holder;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.WireFormatException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -104,6 +105,27 @@ final class ClusterWordsTest {
     }
     assertThatThrownBy(() -> ClusterMessages.LocateReply.of(LOCATED).of(4)).isInstanceOf(WireFormatException.class)
         .hasMessageContaining("holders must be of 4 keys (was 3)");
+  }
+
+  @Test
+  void holders_thatDoNotFitTheirBytes_areRefused() {
+    for (Holder bad : List.of(new Holder(2, 0), new Holder(-1, 0), new Holder(1 << 16, 0), new Holder(0, 256),
+        new Holder(0, -1))) {
+      assertThatThrownBy(() -> Located.of(List.of(A, B), List.of(List.of(bad)))).as("%s", bad)
+          .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be in [0, ");
+    }
+    assertThatThrownBy(() -> Located.of(List.of(A, B), List.of(Collections.nCopies(256, new Holder(0, 0)))))
+        .hasMessageContaining("holders of a key must be");
+    assertThatThrownBy(() -> Located.read(Collections.nCopies(Located.MOST_MEMBERS + 1, A), new byte[0]))
+        .hasMessage("members must be <= 65536 (was 65537)");
+  }
+
+  @Test
+  void aTaskOfAPeer_withNumbersBelowZero_isRefusedAsAMessage() {
+    ClusterMessages.OrderForm order = new ClusterMessages.OrderForm("DRAIN", "", "", 0);
+    assertThatThrownBy(() -> new ClusterMessages.TaskForm("a/1", "a", order, "DONE", 0, -1, 0, "").task())
+        .isInstanceOf(WireFormatException.class)
+        .hasMessage("task.blocks, bytes and left must be >= 0 (was 0, -1, 0)");
   }
 
   @Test

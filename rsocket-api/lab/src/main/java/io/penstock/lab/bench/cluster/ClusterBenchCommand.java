@@ -27,10 +27,10 @@ import reactor.core.scheduler.Schedulers;
     name = "cluster",
     description = {"Shows what a cluster of nodes does, with nodes in processes of their own on this host.", "",
       "trace: the hits of a trace beside those of one pool as large as all nodes. kill: two nodes are killed and one"
-          + " joins under load. drain: a node gives its blocks away under load. ssd: long prompts on disk come back"
-          + " when all nodes start again. upgrade: all nodes are replaced one after another under load. small: blocks"
-          + " of 4 KiB in batches. split: nodes in network namespaces, of which one loses its cable; skipped"
-          + " where this user cannot make any. Every byte that is read is compared.",
+          + " joins under load. drain: a node gives its blocks away and leaves under load. ssd: long prompts on disk"
+          + " come back when all nodes start again. upgrade: all nodes are replaced one after another under load."
+          + " small: blocks of 4 KiB in batches. split: nodes in network namespaces, of which one loses its cable;"
+          + " skipped where this user cannot make any. Every byte that is read is compared.",
       "",
       "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
       ""},

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.scheduler.Scheduler;
 
-/// A node gives all its blocks to others, under load.
+/// A node gives all its blocks to others, and then leaves, under load. It is the one that the clients ask first.
 record DrainScenario(ClusterLoad load, Scheduler timers) implements Scenario {
   private static final int NODES = 4;
   private static final long DRAM = 128 << 20;
@@ -33,7 +33,7 @@ record DrainScenario(ClusterLoad load, Scheduler timers) implements Scenario {
     long dram = load.dramOr(DRAM);
     Outcome outcome = new Outcome();
     try (NodeGroup group = NodeGroup.start(folder, nodes, ClusterLoad.quick(), load.flags(dram));
-        ClusterClient client = ClusterClient.connect(group.endpoints(), load.space(), load.together());
+        ClusterClient client = ClusterClient.connect(group.endpoints().reversed(), load.space(), load.together());
         Observer observer = new Observer(load.space());
         RequestLoad engine = new RequestLoad(client, outcome, timers)) {
       List<List<BlockKey>> prompts = new ArrayList<>(engine.fill(FILLED, load.seed()));
@@ -51,8 +51,14 @@ record DrainScenario(ClusterLoad load, Scheduler timers) implements Scenario {
       double seconds = Waiting.seconds(System.nanoTime() - began);
       int requestsDuring = outcome.requests() - requestsBefore;
       Waiting.pass(load.time());
-      engine.end();
       Set<BlockKey> left = observer.held(drained, outcome.stored());
+      progress.next("drain: it leaves");
+      int requestsBeforeEnd = outcome.requests();
+      drained.stop();
+      drained.awaitEnd();
+      Waiting.pass(load.time());
+      int requestsSince = outcome.requests() - requestsBeforeEnd;
+      engine.end();
       List<BlockKey> gone = before.stream().filter(key -> !left.contains(key)).toList();
       return new Section("drain",
           "%d nodes of %s, blocks of %s, %d requests at a time; the task ended as %s%s%s".formatted(nodes,
@@ -61,6 +67,7 @@ record DrainScenario(ClusterLoad load, Scheduler timers) implements Scenario {
               end.problem().isEmpty() ? "" : ": " + end.problem(), outcome.failed()),
           List.of(Figure.of("requests", outcome.requests(), ""),
               Figure.of("of them during the task", requestsDuring, ""),
+              Figure.atLeast(1, "since its end began", requestsSince, ""),
               Figure.none("failed requests", outcome.failures()),
               Figure.none("blocks with wrong bytes", client.wrong()),
               Figure.atLeast(1, "blocks compared", client.compared(), ""),

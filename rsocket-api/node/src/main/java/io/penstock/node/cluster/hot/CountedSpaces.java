@@ -25,9 +25,16 @@ public final class CountedSpaces implements NodeSpaces {
     return counted.computeIfAbsent(tier, bare -> new CountedTier(bare, demand));
   }
 
+  /// Number of spaces that are remembered.
+  int remembered() {
+    return counted.size();
+  }
+
   @Override
   public List<BlockTier> tiers() {
-    return spaces.tiers().stream().map(this::counted).toList();
+    List<BlockTier> now = spaces.tiers();
+    counted.keySet().removeIf(tier -> !now.contains(tier));
+    return now.stream().map(this::counted).toList();
   }
 
   @Override

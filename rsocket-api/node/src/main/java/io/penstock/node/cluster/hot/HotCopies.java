@@ -3,6 +3,7 @@ package io.penstock.node.cluster.hot;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.KvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
@@ -10,6 +11,7 @@ import io.penstock.check.Checks;
 import io.penstock.check.Uncaught;
 import io.penstock.node.cluster.task.OwnBlocks;
 import io.penstock.node.cluster.task.Sending;
+import io.penstock.node.text.Reason;
 import io.penstock.operator.InTurn;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierClosedException;
@@ -25,10 +27,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -49,7 +54,7 @@ import reactor.core.scheduler.Scheduler;
 /// |---|---|
 /// | memory | [Demand#KEYS] keys, 7 copies each |
 /// | a look | one question to the directory, if any key is hot; [#MOST_A_LOOK] copies are made or removed at most |
-/// | errors | a member that fails, or does not answer in time, is passed over until the next look |
+/// | errors | a member that fails, refuses, or does not answer in time, is passed over until the next look |
 public final class HotCopies {
   /// Half-life of the reads that count, for [Demand].
   public static final Duration HALF_LIFE = Duration.ofSeconds(5);
@@ -58,6 +63,7 @@ public final class HotCopies {
   /// Copies that one look makes, and copies that it removes, at most.
   public static final int MOST_A_LOOK = 64;
 
+  private static final Logger LOG = LoggerFactory.getLogger(HotCopies.class);
   private static final Duration LOOK = Duration.ofSeconds(1);
   /// How long a look waits for one member.
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -69,6 +75,7 @@ public final class HotCopies {
   private final Supplier<List<OwnBlocks>> spaces;
   private final Scheduler timers;
   private final Scheduler work;
+  private final Set<Start> refusing = ConcurrentHashMap.newKeySet();
   @GuardedBy("this") private final Map<BlockKey, HotKey> hot = new HashMap<>();
 
   /// @param self whether a member is this node
@@ -193,12 +200,22 @@ public final class HotCopies {
 
   private Mono<Void> act(OwnBlocks space, Plan plan) {
     Sending plain = new Sending(space.own(), false);
-    Flux<Mono<Void>> copies = Flux.fromIterable(plan.copies.entrySet()).map(copy -> space.cluster().at(copy.getKey())
-        .flatMap(node -> plain.to(node, copy.getValue())).doOnNext(sent -> made(copy.getKey(), sent)).then());
+    Flux<Mono<Void>> copies = Flux.fromIterable(plan.copies.entrySet())
+        .map(copy -> step(copy.getKey(), space.cluster().at(copy.getKey())
+            .flatMap(node -> plain.to(node, copy.getValue())).doOnNext(sent -> made(copy.getKey(), sent)).then()));
     Flux<Mono<Void>> removals = Flux.fromIterable(plan.removals.entrySet())
-        .map(removal -> remove(space, removal.getKey(), removal.getValue()));
-    return InTurn.of(copies, removals).flatMap(step -> step.timeout(PATIENCE, Mono.empty(), timers)
-        .onErrorResume(HotCopies::isPassedOver, gone -> Mono.empty()), SIDE_BY_SIDE, 1).then();
+        .map(removal -> step(removal.getKey(), remove(space, removal.getKey(), removal.getValue())));
+    return InTurn.of(copies, removals).flatMap(step -> step, SIDE_BY_SIDE, 1).then();
+  }
+
+  /// `step` at one member, whose failure ends nothing else of the look. What will not pass is logged once a start.
+  private Mono<Void> step(Member at, Mono<Void> step) {
+    return step.timeout(PATIENCE, Mono.empty(), timers).onErrorResume(KvException.class, failure -> {
+      if (!isPassedOver(failure) && refusing.add(Start.of(at))) {
+        LOG.warn("member {} refuses what copies of hot blocks need: {}", at.name(), Reason.of(failure));
+      }
+      return Mono.empty();
+    });
   }
 
   /// Those that the member had already are not copies of this node.

@@ -1,6 +1,7 @@
 package io.penstock.node.cluster.roster;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.link.Dialer;
 import io.penstock.node.link.NodeAddress;
 import io.penstock.wire.transport.Endpoint;
 import picocli.CommandLine.Parameters;
@@ -12,7 +13,11 @@ abstract class AddressedTask extends TaskCommand {
   private Endpoint node = Endpoint.parse(HERE);
 
   AddressedTask(Console console) {
-    super(console);
+    this(console, Dialer.ofWire());
+  }
+
+  AddressedTask(Console console, Dialer dialer) {
+    super(console, dialer);
   }
 
   @Override

@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /// The members of a cluster as a command reaches them, with one connection a question. Each question waits, for the
@@ -25,6 +27,8 @@ import reactor.core.publisher.Mono;
 /// @param first a member that is told
 /// @param pass shown to each
 record Members(Dialer dialer, Endpoint first, NodePass pass, Duration patience) {
+  private static final Logger LOG = LoggerFactory.getLogger(Members.class);
+
   /// The cluster as the first member sees it.
   ClusterView view() {
     return asked(first, ClusterLink::members);
@@ -57,8 +61,12 @@ record Members(Dialer dialer, Endpoint first, NodePass pass, Duration patience) 
   <T> T at(Member member, Function<ClusterLink, Mono<T>> question) {
     UnavailableException silent = null;
     for (String place : member.endpoints()) {
+      Endpoint known = known(place);
+      if (known == null) {
+        continue;
+      }
       try {
-        return asked(Endpoint.parse(place), question);
+        return asked(known, question);
       } catch (UnavailableException e) {
         silent = e;
       }
@@ -66,9 +74,20 @@ record Members(Dialer dialer, Endpoint first, NodePass pass, Duration patience) 
     throw unreached(member, silent);
   }
 
+  /// Null for a form that a later release may tell.
+  private static @Nullable Endpoint known(String place) {
+    try {
+      return Endpoint.parse(place);
+    } catch (IllegalArgumentException e) {
+      LOG.debug("an endpoint of a member has a form that is unknown here", e);
+      return null;
+    }
+  }
+
   private static UnavailableException unreached(Member member, @Nullable UnavailableException last) {
     return last == null
-        ? new UnavailableException("member must tell an endpoint (" + member.name() + " tells none)")
+        ? new UnavailableException("member must tell an endpoint of a form that is known here (%s tells %s)"
+            .formatted(member.name(), member.endpoints()))
         : last;
   }
 

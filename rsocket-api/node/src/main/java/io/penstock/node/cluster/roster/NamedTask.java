@@ -3,6 +3,7 @@ package io.penstock.node.cluster.roster;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.link.Dialer;
 import io.penstock.node.link.NodeAddress;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.TaskOrder;
@@ -23,7 +24,7 @@ abstract class NamedTask extends TaskCommand {
   private Endpoint node = Endpoint.parse(HERE);
 
   NamedTask(Console console, TaskOrder.Kind kind) {
-    super(console);
+    super(console, Dialer.ofWire());
     this.kind = requireNonNull(kind, "kind");
   }
 

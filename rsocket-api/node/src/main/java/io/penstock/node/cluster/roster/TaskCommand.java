@@ -2,11 +2,14 @@ package io.penstock.node.cluster.roster;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.penstock.KvException;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
+import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.link.ClusterLink;
 import io.penstock.node.link.Dialer;
 import io.penstock.node.option.SizeOption;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterTask.State;
 import io.penstock.wire.cluster.Member;
@@ -32,8 +35,8 @@ abstract class TaskCommand extends MemberCommand {
       description = "Most bytes a second that a member sends (default: its cluster.task.rate).")
   private @Nullable Long rate;
 
-  TaskCommand(Console console) {
-    super(console, Dialer.ofWire());
+  TaskCommand(Console console, Dialer dialer) {
+    super(console, dialer);
   }
 
   /// What each member is to do.
@@ -46,12 +49,29 @@ abstract class TaskCommand extends MemberCommand {
 
   @Override
   final int run(Members members) {
-    TaskOrder order = order(requireNonNullElse(rate, 0L));
-    Map<Member, ClusterTask> started = new LinkedHashMap<>();
-    concerned(members).forEach(member -> started.put(member, members.at(member, link -> link.start(order))));
+    Map<Member, ClusterTask> started = started(members, order(requireNonNullElse(rate, 0L)));
     Tasks tasks = leaves ? new Tasks(List.copyOf(started.values())) : ended(members, started);
     tasks.print(console, isJson());
     return tasks.exitCode();
+  }
+
+  /// The tasks, as far as members start them: those of the others have failed. If none starts one, the failure of the
+  /// first is thrown.
+  private Map<Member, ClusterTask> started(Members members, TaskOrder order) {
+    Map<Member, ClusterTask> started = new LinkedHashMap<>();
+    RuntimeException first = null;
+    for (Member member : concerned(members)) {
+      try {
+        started.put(member, members.at(member, link -> link.start(order)));
+      } catch (KvException | UnavailableException e) {
+        first = first == null ? e : first;
+        started.put(member, new ClusterTask("", member.name(), order, State.FAILED, 0, 0, 0, Reason.of(e)));
+      }
+    }
+    if (first != null && started.values().stream().allMatch(task -> task.id().isEmpty())) {
+      throw first;
+    }
+    return started;
   }
 
   /// Waits until no task runs. Tasks go on if this process ends first.
@@ -72,10 +92,18 @@ abstract class TaskCommand extends MemberCommand {
     return now;
   }
 
-  /// The task as it is now; one that its member does not know any more has failed.
+  /// The task as it is now; one of a member that does not answer, or does not know it any more, has failed.
   private static ClusterTask looked(Members members, Member member, ClusterTask task) {
-    return members.at(member, ClusterLink::tasks).stream().filter(each -> each.id().equals(task.id())).findFirst()
-        .orElseGet(() -> new ClusterTask(task.id(), task.node(), task.order(), State.FAILED, task.blocks(),
-            task.bytes(), task.left(), "the member does not know the task any more; it may have started again"));
+    try {
+      return members.at(member, ClusterLink::tasks).stream().filter(each -> each.id().equals(task.id())).findFirst()
+          .orElseGet(() -> failed(task, "the member does not know the task any more; it may have started again"));
+    } catch (KvException | UnavailableException e) {
+      return failed(task, "the member does not answer, and the task may go on: " + Reason.of(e));
+    }
+  }
+
+  private static ClusterTask failed(ClusterTask task, String problem) {
+    return new ClusterTask(task.id(), task.node(), task.order(), State.FAILED, task.blocks(), task.bytes(),
+        task.left(), problem);
   }
 }

@@ -15,6 +15,7 @@ import java.util.Locale;
 record Tasks(List<ClusterTask> tasks) {
   /// One task in JSON.
   ///
+  /// @param id empty if the member did not start it
   /// @param kind such as `drain`
   /// @param to empty for the best member for each block
   /// @param state `running`, `done`, `failed` or `cancelled`
@@ -70,7 +71,7 @@ record Tasks(List<ClusterTask> tasks) {
     TextTable table = new TextTable("KIND", "STATE", "BLOCKS", "BYTES", "LEFT", "TASK");
     for (Shown task : shown()) {
       table.row(task.kind(), task.state(), task.blocks(), Sizes.human(task.bytes()), task.left(),
-          task.id() + (task.pattern().isEmpty() ? "" : ", of " + task.pattern())
+          (task.id().isEmpty() ? task.node() : task.id()) + (task.pattern().isEmpty() ? "" : ", of " + task.pattern())
               + (task.to().isEmpty() ? "" : ", to " + task.to())
               + (task.problem().isEmpty() ? "" : ": " + task.problem()));
     }

@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -52,9 +53,11 @@ public final class NodeTasks implements ClusterTasks {
 
   /// @param node name of this node
   /// @param self whether a member is this node
+  /// @param members that are there now
   /// @param bytesPerSecond most bytes that a task sends if its order does not say
-  public record Terms(String node, Predicate<Member> self, long bytesPerSecond) {
+  public record Terms(String node, Predicate<Member> self, Supplier<List<Member>> members, long bytesPerSecond) {
     public Terms {
+      requireNonNull(members, "members");
       requireNonNull(node, "node");
       requireNonNull(self, "self");
       Checks.positive("bytesPerSecond", bytesPerSecond);
@@ -96,19 +99,26 @@ public final class NodeTasks implements ClusterTasks {
 
   @Override
   public ClusterTask start(TaskOrder order, KeyFilter which) {
+    requireTaker(order);
     RunningTask task;
     synchronized (this) {
       if (order.kind() == Kind.RESUME) {
         running(Kind.DRAIN).forEach(this::cancel);
       }
       requireFree(order);
+      switch (order.kind()) {
+        case DRAIN -> tell.accept(Member.State.DRAINING);
+        case RESUME -> tell.accept(Member.State.UP);
+        case REBALANCE, COPY, MOVE, REMOVE -> { // the node takes new blocks as before
+        }
+      }
       task = new RunningTask(terms.node + "/" + ++started, terms.node, order);
       tasks.add(task);
       while (tasks.size() > KEPT && !tasks.getFirst().isRunning()) {
         tasks.removeFirst();
       }
     }
-    task.runs(Flux.fromIterable(spaces.get()).concatMap(space -> run(task, space, which), 1)
+    task.runs(Flux.defer(() -> Flux.fromIterable(spaces.get())).concatMap(space -> run(task, space, which), 1)
         .then(Mono.defer(() -> left(task)))
         .subscribeOn(work)
         .subscribe(left -> ended(task, left),
@@ -118,6 +128,17 @@ public final class NodeTasks implements ClusterTasks {
 
   @GuardedBy("this") private List<RunningTask> running(Kind kind) {
     return tasks.stream().filter(task -> task.isRunning() && task.now().order().kind() == kind).toList();
+  }
+
+  private void requireTaker(TaskOrder order) {
+    if (order.to().isEmpty()) {
+      return;
+    }
+    List<String> others = terms.members.get().stream().filter(member -> !terms.self.test(member)).map(Member::name)
+        .toList();
+    if (!others.contains(order.to())) {
+      throw new IllegalStateException("to must be another member, one of %s (was %s)".formatted(others, order.to()));
+    }
   }
 
   @GuardedBy("this") private void requireFree(TaskOrder order) {
@@ -136,15 +157,16 @@ public final class NodeTasks implements ClusterTasks {
   }
 
   private Mono<Long> blocks() {
-    return Flux.fromIterable(spaces.get()).concatMap(space -> space.own().stat(), 1).map(TierStat::blocks)
-        .reduce(0L, Long::sum);
+    return Flux.defer(() -> Flux.fromIterable(spaces.get())).concatMap(space -> space.own().stat(), 1)
+        .map(TierStat::blocks).reduce(0L, Long::sum);
   }
 
   private static void ended(RunningTask task, long left) {
     String problem = task.now().problem();
     task.left(left);
     if (left == 0) {
-      task.end(State.DONE, "");
+      boolean isWhole = problem.isEmpty() || task.now().order().kind() == Kind.DRAIN; // which tried again
+      task.end(isWhole ? State.DONE : State.FAILED, "");
     } else {
       task.end(State.FAILED,
           left + " blocks are left" + (problem.isEmpty() ? ": readers hold them, or they are new" : ": " + problem));
@@ -154,17 +176,21 @@ public final class NodeTasks implements ClusterTasks {
   private Mono<Void> run(RunningTask task, OwnBlocks space, KeyFilter which) {
     TaskOrder order = task.now().order();
     return switch (order.kind()) {
-      case DRAIN -> Mono.fromRunnable(() -> tell.accept(Member.State.DRAINING)).then(drain(task, space));
-      case RESUME -> Mono.fromRunnable(() -> tell.accept(Member.State.UP));
+      case DRAIN -> drain(task, space);
+      case RESUME -> Mono.empty();
       case REBALANCE -> rebalance(task, space);
-      case COPY -> give(task, space, keys(space, which), giving(space, order.to(), false)).then();
-      case MOVE -> give(task, space, keys(space, which), giving(space, order.to(), true)).then();
+      case COPY -> give(task, space, keys(space, which), giving(space, order.to(), null)).then();
+      case MOVE -> move(task, space, keys(space, which), giving(space, order.to(), handOver(space)));
       case REMOVE -> remove(task, space, which);
     };
   }
 
-  private Giving giving(OwnBlocks space, String to, boolean removes) {
-    return new Giving(space, terms.self, member -> to.isEmpty() || member.name().equals(to), removes);
+  private Giving giving(OwnBlocks space, String to, @Nullable HandOver removal) {
+    return new Giving(space, terms.self, member -> to.isEmpty() || member.name().equals(to), removal);
+  }
+
+  private HandOver handOver(OwnBlocks space) {
+    return new HandOver(space.own(), terms.node, timers);
   }
 
   private static Flux<BlockKey> keys(OwnBlocks space, KeyFilter which) {
@@ -176,9 +202,22 @@ public final class NodeTasks implements ClusterTasks {
   private Mono<Void> drain(RunningTask task, OwnBlocks space) {
     return Flux.range(0, MOST_PASSES).concatMap(pass -> space.own().stat().flatMap(stat -> {
       task.left(stat.blocks());
-      Mono<Long> giving = give(task, space, space.keys(), giving(space, "", true));
+      Mono<Passed> giving = give(task, space, space.keys(), giving(space, "", handOver(space)));
       return stat.blocks() == 0 || pass == 0 ? giving : Mono.delay(BETWEEN_PASSES, timers).then(giving);
-    }), 0).takeUntil(given -> given == 0).then();
+    }), 0).takeUntil(passed -> passed.there == 0).then();
+  }
+
+  /// Passes over the blocks until none that another member has stays here.
+  private Mono<Void> move(RunningTask task, OwnBlocks space, Flux<BlockKey> keys, Giving giving) {
+    return Flux.range(0, MOST_PASSES)
+        .concatMap(pass -> pass == 0
+            ? give(task, space, keys, giving)
+            : Mono.delay(BETWEEN_PASSES, timers).then(give(task, space, keys, giving)), 0)
+        .takeUntil(passed -> passed.kept == 0).last().doOnNext(passed -> {
+          if (passed.kept > 0) {
+            task.problem(passed.kept + " blocks are left: readers hold them");
+          }
+        }).then();
   }
 
   private Mono<Void> rebalance(RunningTask task, OwnBlocks space) {
@@ -186,7 +225,8 @@ public final class NodeTasks implements ClusterTasks {
       long surplus = surplus(members, stat.bytes()) / space.blockBytes();
       task.left(Math.max(0, surplus));
       double average = average(members);
-      Giving giving = new Giving(space, terms.self, member -> fullness(member.figures()) < average - LEVEL / 2, true);
+      Giving giving = new Giving(space, terms.self, member -> fullness(member.figures()) < average - LEVEL / 2,
+          handOver(space));
       return surplus <= 0 ? Mono.empty() : give(task, space, space.keys().take(surplus), giving).then();
     }));
   }
@@ -222,10 +262,20 @@ public final class NodeTasks implements ClusterTasks {
         .reduce(RemovalCount.NONE, RemovalCount::plus).then();
   }
 
-  /// Gives blocks a few at a time, no faster than the task may.
+  /// What a pass over blocks did.
   ///
-  /// @return blocks that others have now
-  private Mono<Long> give(RunningTask task, OwnBlocks space, Flux<BlockKey> keys, Giving giving) {
+  /// @param there blocks that others have now
+  /// @param kept those of them that stay here, though they were to leave
+  private record Passed(long there, long kept) {
+    static final Passed NOTHING = new Passed(0, 0);
+
+    Passed plus(Passed other) {
+      return new Passed(there + other.there, kept + other.kept);
+    }
+  }
+
+  /// Gives blocks a few at a time, no faster than the task may.
+  private Mono<Passed> give(RunningTask task, OwnBlocks space, Flux<BlockKey> keys, Giving giving) {
     long rate = task.now().order().bytesPerSecond() == 0
         ? terms.bytesPerSecond
         : task.now().order().bytesPerSecond();
@@ -233,13 +283,13 @@ public final class NodeTasks implements ClusterTasks {
       TokenBucket bucket = new TokenBucket(rate, rate, now());
       return keys.distinctUntilChanged().buffer(BATCH).map(batch -> batch.stream().distinct().toList())
           .flatMap(batch -> pause(bucket, batch.size() * space.blockBytes()).then(giving.give(batch))
-              .doOnNext(given -> task.did(given.blocks(), given.sent() * space.blockBytes()))
-              .map(given -> (long) given.blocks())
-              .onErrorResume(Giving::isOfMember, failure -> {
+              .doOnNext(given -> task.did(given.blocks() - given.kept(), given.sent() * space.blockBytes()))
+              .map(given -> new Passed(given.blocks(), given.kept()))
+              .onErrorResume(HandOver::isOfMember, failure -> {
                 task.problem(Reason.of(failure));
-                return Mono.just(0L);
+                return Mono.just(Passed.NOTHING);
               }), TOGETHER, 1)
-          .reduce(0L, Long::sum);
+          .reduce(Passed.NOTHING, Passed::plus);
     });
   }
 

@@ -10,6 +10,7 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.security.Role;
 import io.penstock.wire.simulate.LinkPlan;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -57,6 +58,41 @@ final class HotCopiesTest {
       assertThat(nodes.holders(HotNodes.key())).as("seed " + seed).containsExactly("nd");
       assertThat(nodes.nodes).allSatisfy(node -> assertThat(node.hot.copies()).isZero());
     }
+  }
+
+  @Test
+  void withUsers_copiesOfAnAdmin_goAgain() {
+    try (HotNodes nodes = ofRole(Role.ADMIN)) {
+      nodes.node("nb").put(PutTerms.plain(), HotNodes.key());
+      Disposable reads = nodes.reads(HotNodes.key(), 2.5 * TIMES);
+      nodes.pass(20);
+      assertThat(nodes.holders(HotNodes.key())).hasSize(3);
+      reads.dispose();
+      nodes.pass(60);
+      assertThat(nodes.holders(HotNodes.key())).containsExactly("nb");
+    }
+  }
+
+  @Test
+  void withUsers_copiesOfAWriterStay_andNothingElseOfALookFailsForThat() {
+    try (HotNodes nodes = ofRole(Role.WRITER)) {
+      nodes.node("nb").put(PutTerms.plain(), HotNodes.keys().get(0));
+      nodes.node("nb").put(PutTerms.plain(), HotNodes.keys().get(1));
+      Disposable reads = nodes.reads(HotNodes.keys().get(0), 4 * TIMES);
+      nodes.pass(20);
+      reads.dispose();
+      nodes.pass(40);
+      List<String> stay = nodes.holders(HotNodes.keys().get(0));
+      assertThat(stay).hasSizeGreaterThan(3);
+      nodes.reads(HotNodes.keys().get(1), 4 * TIMES);
+      nodes.pass(20);
+      assertThat(nodes.holders(HotNodes.keys().get(0))).isEqualTo(stay);
+      assertThat(nodes.holders(HotNodes.keys().get(1))).hasSizeGreaterThan(3);
+    }
+  }
+
+  private static HotNodes ofRole(Role role) {
+    return new HotNodes(13, (long) (TIMES * HotNodes.BLOCK), LinkPlan.quiet()).withRole(role).add(5).addReaders(4);
   }
 
   private static long[] hits(HotNodes nodes, List<String> names) {

@@ -31,15 +31,27 @@ import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.tier.ClusterTier;
 import io.penstock.wire.protocol.Limits;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.Credentials;
+import io.penstock.wire.security.Grant;
+import io.penstock.wire.security.Role;
+import io.penstock.wire.security.UserFile;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.simulate.LinkPlan;
 import io.penstock.wire.simulate.SimulatedLink;
 import io.penstock.wire.simulate.SimulatedTime;
 import io.penstock.wire.transport.Endpoint;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
@@ -68,6 +80,8 @@ final class HotNodes implements AutoCloseable {
   private final Known known = new Known();
   private final Disposable.Composite readings = Disposables.composite();
   private final List<ClusterTier> clusters = new ArrayList<>();
+  private Access access = Access.open();
+  private Credentials shown = Credentials.none();
   long read;
   final List<Throwable> failures = new ArrayList<>();
 
@@ -77,6 +91,26 @@ final class HotNodes implements AutoCloseable {
     this.rate = rate;
     this.plan = plan;
     this.defaults = time.captureDefaults();
+  }
+
+  /// Nodes that ask who connects: all others are one user of that role.
+  HotNodes withRole(Role role) {
+    char[] token = UserFile.newToken(new SecureRandom());
+    UserFile users;
+    try {
+      Path file = Files.createTempFile("users", "");
+      try {
+        users = UserFile.read(Files.write(file, List.of(UserFile.lineOf("node", token))));
+      } finally {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    AccessRules rules = new AccessRules(Map.of("node", List.of(Grant.everywhere(role))));
+    access = Access.of(() -> users, () -> rules);
+    shown = Credentials.bearer(token);
+    return this;
   }
 
   final class Node {
@@ -101,7 +135,8 @@ final class HotNodes implements AutoCloseable {
       this.link = SimulatedLink.of(time, name, UnpooledByteBufAllocator.DEFAULT, plan);
       this.server = now(KvServer.bind(link.server(), new CountedTier(new Uplink(tier, sendsPerSecond), demand),
           KvServerOptions.builder()
-              .limits(new Limits(4096, 8, 64)).sendWindowBytes(4 * 4096).generation(number + 1).build(),
+              .limits(new Limits(4096, 8, 64)).sendWindowBytes(4 * 4096).generation(number + 1)
+              .access(access).build(),
           new ByteBudget(name, 1 << 20, 1024), time.scheduler()));
       this.cluster = cluster(member -> member.name().equals(name), tier, number);
       this.hot = new HotCopies(member -> member.name().equals(name), rate, demand,
@@ -233,7 +268,7 @@ final class HotNodes implements AutoCloseable {
   }
 
   private ClusterTier cluster(Predicate<Member> self, BlockTier own, long number) {
-    ClusterTier tier = ClusterTier.within(known, self, own, this::connect, "", time.scheduler(),
+    ClusterTier tier = ClusterTier.within(known, self, own, this::connect, "", time.scheduler(), time.scheduler(),
         new SplittableRandom(time.seed() * 31 + number));
     clusters.add(tier);
     return tier;
@@ -241,7 +276,7 @@ final class HotNodes implements AutoCloseable {
 
   private Mono<KvClient> connect(Endpoint place) {
     return KvClient.connect(nodes.get(place.port() - FIRST_PORT).link.client(),
-        KvClientOptions.builder().windowBlocks(4).maxSliceBytes(4096).build(), SPACE, arena, budget);
+        KvClientOptions.builder().credentials(shown).windowBlocks(4).maxSliceBytes(4096).build(), SPACE, arena, budget);
   }
 
   /// Blocks that came of `keys`.

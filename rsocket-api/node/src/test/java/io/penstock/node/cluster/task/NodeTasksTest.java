@@ -9,7 +9,10 @@ import io.penstock.block.session.SessionId;
 import io.penstock.block.session.SessionUse;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.cluster.ClusterTask;
@@ -18,7 +21,11 @@ import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.cluster.TaskOrder.Kind;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -166,6 +173,136 @@ final class NodeTasksTest {
     for (BlockKey key : keys(0, 12)) {
       assertThat(nodes.all()).as("a pin of " + key).anyMatch(node -> node.terms(List.of(key)).getFirst().pins());
     }
+  }
+
+  @Test
+  void twoNodesThatDrainAtOnce_loseNoBlockThatBothHave() {
+    NodesOnLoopback.Node a = nodes.add("a", 1024);
+    NodesOnLoopback.Node b = nodes.add("b", 1024);
+    NodesOnLoopback.Node c = nodes.add("c", 2048);
+    for (int round = 0; round < 3; round++) {
+      List<BlockKey> keys = keys(1000 * round, 1000 * round + 200);
+      a.put(keys);
+      b.put(keys);
+      ClusterTask ofA = a.tasks.start(TaskOrder.of(Kind.DRAIN), KeyFilter.all());
+      ClusterTask ofB = b.tasks.start(TaskOrder.of(Kind.DRAIN), KeyFilter.all());
+      assertThat(ended(a, ofA).state()).as(now(a, ofA).problem()).isEqualTo(State.DONE);
+      assertThat(ended(b, ofB).state()).as(now(b, ofB).problem()).isEqualTo(State.DONE);
+      assertThat(c.has(keys)).as("round " + round).isEqualTo(keys);
+      assertThat(a.blocks() + b.blocks()).isZero();
+      run(a, TaskOrder.of(Kind.RESUME));
+      run(b, TaskOrder.of(Kind.RESUME));
+    }
+  }
+
+  @Test
+  void twoNodesThatMoveTheSameBlocksToEachOther_loseNone() {
+    NodesOnLoopback.Node a = nodes.add("a", 1024);
+    NodesOnLoopback.Node b = nodes.add("b", 1024);
+    for (int round = 0; round < 3; round++) {
+      List<BlockKey> keys = keys(1000 * round, 1000 * round + 150);
+      a.put(keys);
+      b.put(keys);
+      ClusterTask ofA = a.tasks.start(new TaskOrder(Kind.MOVE, "", "b", 0), KeyFilter.all());
+      ClusterTask ofB = b.tasks.start(new TaskOrder(Kind.MOVE, "", "a", 0), KeyFilter.all());
+      ended(a, ofA);
+      ended(b, ofB);
+      Set<BlockKey> left = new HashSet<>(a.has(keys));
+      left.addAll(b.has(keys));
+      assertThat(left).as("round " + round).containsExactlyInAnyOrderElementsOf(keys);
+    }
+  }
+
+  @Test
+  void aBlockThatAReaderHoldsAtTheOther_isGivenUp_andOneThatIsHeldHereStays() {
+    NodesOnLoopback.Node a = nodes.add("a", 64);
+    NodesOnLoopback.Node b = nodes.add("b", 64);
+    a.put(keys(0, 4));
+    b.put(keys(0, 4));
+    HandOver over = new HandOver(a.server.tier(), "a", nodes.timers());
+    try (TierHolds reader = a.server.tier().holds("reader")) {
+      reader.lease(keys(2, 3), LeaseTerms.defaults().withLife(Duration.ofMinutes(1))).block(NodesOnLoopback.PATIENCE);
+      HandOver.Outcome outcome = requireNonNull(
+          over.to("b", b.server.tier(), keys(0, 6)).block(NodesOnLoopback.PATIENCE));
+      assertThat(outcome.there()).containsExactlyInAnyOrderElementsOf(keys(0, 4));
+      assertThat(outcome.removed()).containsExactlyInAnyOrder(key(0), key(1), key(3));
+    }
+    assertThat(b.server.tier().holds("after").remove(keys(0, 4), false).block(NodesOnLoopback.PATIENCE))
+        .as("no lease is left").containsOnly(KeyOutcome.OK);
+  }
+
+  private BlockKey key(int number) {
+    return Blocks.key(nodes.space, number);
+  }
+
+  @Test
+  void anOrderToNoOtherMember_isRefused() {
+    NodesOnLoopback.Node a = nodes.add("a", 64);
+    nodes.add("b", 64);
+    for (Kind kind : List.of(Kind.COPY, Kind.MOVE)) {
+      for (String to : List.of("nosuch", "a")) {
+        assertThatThrownBy(() -> a.tasks.start(new TaskOrder(kind, "", to, 0), KeyFilter.all()))
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessage("to must be another member, one of [b] (was " + to + ")");
+      }
+    }
+    assertThat(a.tasks.tasks()).isEmpty();
+  }
+
+  @Test
+  void aTaskThatCouldNotDoAll_hasFailed() {
+    NodesOnLoopback.Node a = nodes.add("a", 64);
+    NodesOnLoopback.Node b = nodes.add("b", 64);
+    a.put(keys(0, 10));
+    b.state = Member.State.DRAINING;
+    for (Kind kind : List.of(Kind.COPY, Kind.MOVE)) {
+      ClusterTask task = run(a, new TaskOrder(kind, "", "b", 0));
+      assertThat(task.state()).isEqualTo(State.FAILED);
+      assertThat(task.problem()).startsWith("another member must take the blocks");
+    }
+    assertThat(a.blocks()).isEqualTo(10);
+  }
+
+  @Test
+  void aNodeWithoutASpace_isToldToDrainAndToResume() {
+    AtomicReference<Member.State> told = new AtomicReference<>();
+    NodeTasks tasks = tasks(List::of, told);
+    tasks.start(TaskOrder.of(Kind.DRAIN), KeyFilter.all());
+    assertThat(told).hasValue(Member.State.DRAINING);
+    Eventually.holds("the end", () -> tasks.tasks().getFirst().state() == State.DONE);
+    tasks.start(TaskOrder.of(Kind.RESUME), KeyFilter.all());
+    assertThat(told).hasValue(Member.State.UP);
+  }
+
+  @Test
+  void aTaskWhoseSpacesCannotBeTold_hasFailed_andShutsNoOtherOut() {
+    AtomicReference<Member.State> told = new AtomicReference<>();
+    NodeTasks tasks = tasks(() -> {
+      throw new IllegalStateException("no memory");
+    }, told);
+    tasks.start(TaskOrder.of(Kind.DRAIN), KeyFilter.all());
+    Eventually.holds("the end", () -> tasks.tasks().getFirst().state() == State.FAILED);
+    assertThat(tasks.tasks().getFirst().problem()).contains("no memory");
+    assertThat(tasks.start(TaskOrder.of(Kind.DRAIN), KeyFilter.all()).id()).isEqualTo("n/2");
+  }
+
+  @Test
+  void aDrainThatIsCancelledAtOnce_leavesTheNodeUp() {
+    for (int round = 0; round < 50; round++) {
+      AtomicReference<Member.State> told = new AtomicReference<>();
+      NodeTasks tasks = tasks(List::of, told);
+      ClusterTask task = tasks.start(TaskOrder.of(Kind.DRAIN), KeyFilter.all());
+      if (tasks.cancel(task.id())) {
+        assertThat(told).hasValue(Member.State.UP);
+      } else {
+        assertThat(told).hasValue(Member.State.DRAINING);
+      }
+    }
+  }
+
+  private NodeTasks tasks(Supplier<List<OwnBlocks>> spaces, AtomicReference<Member.State> told) {
+    return new NodeTasks(new NodeTasks.Terms("n", member -> true, List::of, 1L << 30), spaces, told::set,
+        nodes.timers(), nodes.work());
   }
 
   @Test

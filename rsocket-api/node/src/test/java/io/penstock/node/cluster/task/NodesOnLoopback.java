@@ -63,8 +63,9 @@ final class NodesOnLoopback implements AutoCloseable {
           .withPolicy(EvictionPolicy.SESSIONS)
           .withServer(KvServerOptions.builder().generation(generation).build())).block(PATIENCE));
       this.cluster = ClusterTier.within(new Known(), member -> member.name().equals(name), server.tier(),
-          NodesOnLoopback.this::connect, "", timers, new SplittableRandom(generation));
-      this.tasks = new NodeTasks(new NodeTasks.Terms(name, member -> member.name().equals(name), 1L << 40),
+          NodesOnLoopback.this::connect, "", timers, work, new SplittableRandom(generation));
+      this.tasks = new NodeTasks(new NodeTasks.Terms(name, member -> member.name().equals(name),
+          () -> nodes.stream().map(Node::member).toList(), 1L << 40),
           () -> List.of(new OwnBlocks(server.tier(), cluster)), told -> state = told, timers, work);
     }
 
@@ -133,6 +134,14 @@ final class NodesOnLoopback implements AutoCloseable {
     Node node = new Node(name, 1 + nodes.size(), blocks);
     nodes.add(node);
     return node;
+  }
+
+  Scheduler timers() {
+    return timers;
+  }
+
+  Scheduler work() {
+    return work;
   }
 
   List<Node> all() {

@@ -50,8 +50,10 @@ import reactor.core.scheduler.Scheduler;
 /// | Call | Round trips, whatever the number of nodes |
 /// |---|---|
 /// | match, contains | one to any node, for who has the keys; one to each of those, side by side, who alone know it |
-/// | lease | the same; the bytes come straight from the owners |
+/// | lease | one to any node; then one for each run of keys that follow one another at an owner, 16 side by side |
 /// | put | one to any node, for what is there already; then as a put to one node |
+///
+/// The bytes of a lease come straight from the owners, run by run, in the order of the keys.
 ///
 /// What the cluster says of a block may be out of date: then the block is a miss, and never wrong bytes. A member that
 /// goes while its blocks are read is replaced by members that have the same blocks; blocks that no other has are
@@ -68,6 +70,7 @@ public final class ClusterTier implements BlockTier {
   private final PrefixEnds ends = new PrefixEnds();
   private final ClusterPuts puts;
   private final Scheduler timers;
+  private final Scheduler work;
   private final Sinks.Empty<Void> closing = Sinks.empty();
   private volatile boolean closed;
 
@@ -75,13 +78,15 @@ public final class ClusterTier implements BlockTier {
   /// @param place of this process, see [Member#place()]
   /// @param random draws among members that are equally good
   /// @param timers of looks for members that come and go
-  ClusterTier(TierInfo info, Nodes nodes, String place, RandomGenerator random, Scheduler timers) {
+  /// @param work runs the steps of event streams
+  ClusterTier(TierInfo info, Nodes nodes, String place, RandomGenerator random, Scheduler timers, Scheduler work) {
     this.info = info;
     this.nodes = nodes;
     this.nearest = new Nearest(place, random);
     this.placement = new Placement(place, random);
     this.puts = new ClusterPuts(info, nodes, nearest, placement, ends);
     this.timers = timers;
+    this.work = work;
   }
 
   /// Connects to a cluster through any of its nodes.
@@ -90,13 +95,14 @@ public final class ClusterTier implements BlockTier {
   /// @param connecting cold; connects to a node, for blocks of `space`
   /// @param place of this process, see [Member#place()]
   /// @param timers for pauses, and for looks at who is there; never used for work
+  /// @param work runs the steps of event streams, which may be long; stays the caller's
   /// @param random draws among members that are equally good, and jitter
   /// @return cold; signals [UnreachableException] if no seed answers
   public static Mono<ClusterTier> connect(List<Endpoint> seeds, Function<Endpoint, Mono<KvClient>> connecting,
-      CacheSpace space, String place, Scheduler timers, RandomGenerator random) {
+      CacheSpace space, String place, Scheduler timers, Scheduler work, RandomGenerator random) {
     return Mono.defer(() -> {
       WireNodes nodes = new WireNodes(seeds, new Peers(connecting, space, timers, random));
-      return nodes.view().map(view -> new ClusterTier(info(view, space), nodes, place, random, timers))
+      return nodes.view().map(view -> new ClusterTier(info(view, space), nodes, place, random, timers, work))
           .onErrorResume(failure -> nodes.close().then(Mono.error(failure)))
           .doOnCancel(() -> nodes.close().subscribe());
     });
@@ -110,12 +116,15 @@ public final class ClusterTier implements BlockTier {
   /// @param connecting cold; connects to another node, for blocks of the space of `own`
   /// @param place of this node, see [Member#place()]
   /// @param timers for pauses, and for looks at who is there; never used for work
+  /// @param work runs the steps of event streams, which may be long; stays the caller's
   /// @param random draws among members that are equally good, and jitter
   public static ClusterTier within(ClusterDirectory directory, Predicate<Member> self, BlockTier own,
-      Function<Endpoint, Mono<KvClient>> connecting, String place, Scheduler timers, RandomGenerator random) {
+      Function<Endpoint, Mono<KvClient>> connecting, String place, Scheduler timers, Scheduler work,
+      RandomGenerator random) {
     CacheSpace space = own.info().space();
     return new ClusterTier(info(new ClusterView(directory.cluster(), directory.members()), space),
-        new OwnNodes(directory, self, own, new Peers(connecting, space, timers, random)), place, random, timers);
+        new OwnNodes(directory, self, own, new Peers(connecting, space, timers, random)), place, random, timers,
+        work);
   }
 
   /// The members, as far as they are known.
@@ -338,7 +347,7 @@ public final class ClusterTier implements BlockTier {
   }
 
   private ClusterEvents watched() {
-    return new ClusterEvents(nodes, timers, closing.asMono(), closed ? closedException() : null);
+    return new ClusterEvents(nodes, timers, work, closing.asMono(), closed ? closedException() : null);
   }
 
   /// Sums over the members that can be reached.

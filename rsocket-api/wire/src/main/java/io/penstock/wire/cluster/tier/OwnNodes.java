@@ -5,6 +5,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.NotJoinedException;
 import java.util.List;
 import java.util.function.Predicate;
 import reactor.core.publisher.Mono;
@@ -21,7 +22,8 @@ record OwnNodes(ClusterDirectory directory, Predicate<Member> self, BlockTier ow
 
   @Override
   public Mono<List<Member>> members() {
-    return Mono.fromSupplier(directory::members).doOnNext(peers::keep);
+    return Mono.fromSupplier(directory::members).filter(members -> !members.isEmpty())
+        .switchIfEmpty(Mono.error(NotJoinedException::new)).doOnNext(peers::keep);
   }
 
   @Override

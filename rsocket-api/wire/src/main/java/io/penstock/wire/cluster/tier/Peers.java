@@ -16,22 +16,32 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// One connection to each member of a cluster, made when it is needed, and ended when the member has left.
+/// One connection to each member of a cluster, made when it is needed, and ended some time after the
+/// member has left. Safe from any thread.
 final class Peers {
   private static final KvPeerOptions CONNECTIONS = KvPeerOptions.defaults().withIdleAfter(Duration.ofDays(1))
       .withBackOff(Duration.ofMillis(50), Duration.ofSeconds(2));
+
+  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+  /// Views without a member, and time since the first of them, after which it has left.
+  private static final int ABSENT_VIEWS = 3;
+  private static final Duration ABSENT = Duration.ofSeconds(5);
 
   private final Function<Endpoint, Mono<KvClient>> connecting;
   private final CacheSpace space;
   private final Scheduler timers;
   private final RandomGenerator random;
   @GuardedBy("this") private final Map<ClusterEvents.Start, Lane<Reached>> lanes = new HashMap<>();
+  @GuardedBy("this") private final Map<ClusterEvents.Start, Absence> absent = new HashMap<>();
   @GuardedBy("this") private boolean closed;
 
   /// A node behind a connection.
@@ -63,17 +73,34 @@ final class Peers {
   /// The connection to this start of a member.
   synchronized Lane<Reached> lane(Member member) {
     if (closed) {
-      throw new IllegalStateException("connections to members must be open (were closed)");
+      throw new LaneClosedException();
     }
     return lanes.computeIfAbsent(ClusterEvents.start(member), start -> lane(connected(member)));
   }
 
-  /// At the first endpoint that answers.
+  /// At the first endpoint that answers. Forms that are unknown here, as a later release may tell, are passed over.
   private Mono<KvClient> connected(Member member) {
-    return Flux.fromIterable(member.endpoints()).concatMapDelayError(place -> connecting.apply(Endpoint.parse(place)))
-        .next().flatMap(client -> client.generation() == member.generation()
-            ? Mono.just(client)
-            : client.close().then(Mono.error(new MemberRestartedException(member, client.generation()))));
+    Mono<KvClient> first = Mono.error(() -> new NoEndpointException(member));
+    for (Endpoint place : places(member).reversed()) {
+      Mono<KvClient> others = first;
+      first = Mono.defer(() -> connecting.apply(place)).onErrorResume(Exception.class,
+          failed -> others.onErrorMap(NoEndpointException.class, none -> failed));
+    }
+    return first.flatMap(client -> client.generation() == member.generation()
+        ? Mono.just(client)
+        : client.close().then(Mono.error(new MemberRestartedException(member, client.generation()))));
+  }
+
+  private static List<Endpoint> places(Member member) {
+    List<Endpoint> places = new ArrayList<>();
+    for (String place : member.endpoints()) {
+      try {
+        places.add(Endpoint.parse(place));
+      } catch (IllegalArgumentException e) {
+        LOG.debug("an endpoint of member {} has a form that is unknown here", member.name(), e);
+      }
+    }
+    return places;
   }
 
   Mono<BlockTier> node(Member member) {
@@ -81,18 +108,53 @@ final class Peers {
   }
 
   static Mono<Reached> reached(Lane<Reached> lane) {
-    return lane.with(Mono::just).next();
+    return lane.with(Mono::just).next().onErrorMap(Lane.ClosedException.class, closed -> new LaneClosedException());
   }
 
-  /// Ends connections to others than `members`.
+  /// Ends connections to members that have left: those that were in none of several views, the first of them a while
+  /// ago. One on which work runs lasts until that has ended; a node that leaves lets it.
+  ///
+  /// @param members of the view that came now
   void keep(List<Member> members) {
-    List<Lane<Reached>> left = new ArrayList<>();
     Set<ClusterEvents.Start> there = new HashSet<>();
     members.forEach(member -> there.add(ClusterEvents.start(member)));
+    List<ClusterEvents.Start> left = new ArrayList<>();
     synchronized (this) {
-      lanes.entrySet().removeIf(entry -> !there.contains(entry.getKey()) && left.add(entry.getValue()));
+      absent.keySet().retainAll(lanes.keySet());
+      absent.keySet().removeAll(there);
+      long now = timers.now(TimeUnit.MILLISECONDS);
+      for (ClusterEvents.Start start : lanes.keySet()) {
+        if (!there.contains(start) && absent.computeIfAbsent(start, first -> new Absence(now)).isLasting(now)) {
+          left.add(start);
+        }
+      }
+      for (ClusterEvents.Start start : left) {
+        end(start);
+      }
     }
-    left.forEach(lane -> lane.close().subscribe(nothing -> {}, failed -> {}));
+  }
+
+  @GuardedBy("this") private void end(ClusterEvents.Start start) {
+    Lane<Reached> lane = lanes.get(start);
+    if (lane != null && lane.endUnless(reached -> reached.client().unanswered() > 0)) {
+      lanes.remove(start);
+      absent.remove(start);
+    }
+  }
+
+  /// Views in which a member was missing, one after another.
+  private static final class Absence {
+    private final long sinceMillis;
+    private int views;
+
+    Absence(long sinceMillis) {
+      this.sinceMillis = sinceMillis;
+    }
+
+    /// One view more.
+    boolean isLasting(long nowMillis) {
+      return ++views >= ABSENT_VIEWS && nowMillis - sinceMillis >= ABSENT.toMillis();
+    }
   }
 
   Mono<Void> close() {

@@ -1,7 +1,6 @@
 package io.penstock.wire.cluster.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.KvClient;
@@ -9,6 +8,7 @@ import io.penstock.wire.client.Lane;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.NotJoinedException;
 import io.penstock.wire.cluster.tier.Peers.Reached;
 import io.penstock.wire.transport.Endpoint;
 import java.time.Duration;
@@ -52,18 +52,14 @@ final class WireNodes implements Nodes {
   Mono<ClusterView> view() {
     return Mono.defer(() -> {
       ClusterView known = fresh();
-      return known != null
-          ? Mono.just(known)
-          : anyone(client -> client.members().flatMap(WireNodes::ofAMember)).doOnNext(this::seen);
+      return known != null ? Mono.just(known) : anyone(WireNodes::members).doOnNext(this::seen);
     });
   }
 
-  /// A node that is about to end has left its cluster, and names no member, not even itself: another one is asked.
-  private static Mono<ClusterView> ofAMember(ClusterView view) {
-    return view.members().isEmpty()
-        ? Mono.error(
-            () -> new TransientKvException("node must be a member of cluster " + view.cluster() + " (is none)"))
-        : Mono.just(view);
+  /// What a node knows. One that knows no member, not even itself, is of an earlier release, and in no cluster now.
+  private static Mono<ClusterView> members(KvClient client) {
+    return client.members().filter(view -> !view.members().isEmpty())
+        .switchIfEmpty(Mono.error(NotJoinedException::new));
   }
 
   private synchronized @Nullable ClusterView fresh() {
@@ -93,7 +89,10 @@ final class WireNodes implements Nodes {
       Lane<Reached> last = speaker();
       return last == null
           ? anyOf(inTurn(), question)
-          : asked(last, question).onErrorResume(Asked::isPassedOver, gone -> anyOf(inTurn(), question));
+          : asked(last, question).onErrorResume(Asked::isPassedOver, gone -> {
+            forget(last);
+            return anyOf(inTurn(), question);
+          });
     });
   }
 
@@ -117,6 +116,11 @@ final class WireNodes implements Nodes {
 
   private synchronized void speaks(Lane<Reached> lane) {
     speaker = lane;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // this very lane
+  private synchronized void forget(Lane<Reached> lane) {
+    speaker = speaker == lane ? null : speaker;
   }
 
   private synchronized List<Lane<Reached>> inTurn() {

@@ -6,6 +6,8 @@ import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterMessages;
 import io.penstock.wire.cluster.ClusterTasks;
+import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.NotJoinedException;
 import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
@@ -27,7 +29,15 @@ public record ClusterRoutes(ServedSpaces spaces, @Nullable ClusterDirectory dire
   Mono<Payload> members(Call call) {
     ClusterDirectory known = served(call, directory);
     call.message(ClusterMessages.MembersRequest.class);
-    return Mono.fromSupplier(() -> call.reply(ClusterMessages.MembersReply.of(known.cluster(), known.members())));
+    return Mono.fromSupplier(() -> call.reply(ClusterMessages.MembersReply.of(known.cluster(), present(known))));
+  }
+
+  private static List<Member> present(ClusterDirectory known) {
+    List<Member> members = known.members();
+    if (members.isEmpty()) {
+      throw new NotJoinedException();
+    }
+    return members;
   }
 
   Mono<Payload> locate(Call call) {

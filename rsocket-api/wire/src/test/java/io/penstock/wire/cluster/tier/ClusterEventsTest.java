@@ -17,10 +17,15 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 @Timeout(60)
@@ -30,7 +35,7 @@ final class ClusterEventsTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final ClusterOfTiers nodes = new ClusterOfTiers(SPACE);
   private final ClusterTier tier = new ClusterTier(new TierInfo("cluster test", Medium.REMOTE, SPACE, 256), nodes, "",
-      new SplittableRandom(1), time);
+      new SplittableRandom(1), time, time);
   private final List<TierEvent> events = new ArrayList<>();
   private final KnownBlocks known = new KnownBlocks();
   private Disposable reader = () -> {};
@@ -99,6 +104,90 @@ final class ClusterEventsTest {
   }
 
   @Test
+  void aLaterStart_endsTheStreamOfTheEarlierOne_whichNeitherTellsNorEnds() {
+    ClusterOfTiers.Node first = nodes.add("b", 64);
+    first.put(keys(0, 4));
+    follow();
+    assertThat(visible()).isEqualTo(keys(0, 4));
+    nodes.add("b", 64).put(keys(2, 6)); // the stream of the first one is half open
+    look();
+    assertThat(visible()).isEmpty();
+    assertThat(events).filteredOn(TierEvent.Lost.class::isInstance).hasSize(4);
+    look();
+    assertThat(visible()).isEqualTo(keys(2, 6));
+    first.tier.remove(keys(2, 6)).block();
+    assertThat(visible()).isEqualTo(keys(2, 6));
+  }
+
+  @Test
+  void aMemberThatSeveralLooksLack_hasLeft_thoughItsConnectionDoesNotEnd() {
+    nodes.add("a", 64).put(keys(0, 2));
+    nodes.add("b", 64).put(keys(4, 6));
+    follow();
+    nodes.hidden.add("b");
+    look();
+    look();
+    assertThat(visible()).hasSize(4);
+    look();
+    assertThat(visible()).isEqualTo(keys(0, 2));
+    nodes.hidden.clear();
+    look();
+    assertThat(visible()).hasSize(4);
+  }
+
+  @Test
+  void aReaderThatWaits_isToldTheEndOfTheEarlierStart_beforeAnythingOfTheLaterOne() {
+    nodes.add("b", 64).put(keys(0, 40));
+    AtomicReference<Subscription> slow = new AtomicReference<>();
+    reader = tier.follow().subscribeWith(new BaseSubscriber<TierEvent>() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {
+        slow.set(subscription);
+      }
+
+      @Override
+      protected void hookOnNext(TierEvent event) {
+        events.add(event);
+      }
+    });
+    slow.get().request(2);
+    look();
+    assertThat(events).hasSize(2);
+    nodes.add("b", 64).put(keys(50, 60));
+    for (int i = 0; i < 200; i++) {
+      slow.get().request(1);
+      look();
+    }
+    List<Integer> lost = new ArrayList<>();
+    List<Integer> stored = new ArrayList<>();
+    for (int i = 0; i < events.size(); i++) {
+      if (events.get(i) instanceof TierEvent.Lost) {
+        lost.add(i);
+      } else if (events.get(i) instanceof TierEvent.Stored) {
+        stored.add(i);
+      }
+    }
+    assertThat(stored).hasSize(10);
+    assertThat(lost).hasSize(40).allSatisfy(at -> assertThat(at).isLessThan(stored.getFirst()));
+  }
+
+  @Test
+  void steps_runOnTheSchedulerThatWasGiven() {
+    Scheduler work = Schedulers.newSingle("told", true);
+    ClusterTier far = new ClusterTier(new TierInfo("cluster", Medium.REMOTE, SPACE, 99), nodes, "",
+        new SplittableRandom(1), Schedulers.parallel(), work);
+    try {
+      nodes.add("a", 64).put(keys(0, 9));
+      Set<String> threads = new TreeSet<>();
+      far.follow().skip(1).takeUntil(TierEvent.SnapshotEnded.class::isInstance)
+          .doOnNext(event -> threads.add(Thread.currentThread().getName())).blockLast(Duration.ofSeconds(20));
+      assertThat(threads).allSatisfy(name -> assertThat(name).startsWith("told")).isNotEmpty();
+    } finally {
+      work.dispose();
+    }
+  }
+
+  @Test
   void sequences_growWithoutHoles_andTheReaderAlwaysKnowsWhatTheLivingHave() {
     for (long seed = 0; seed < 40; seed++) {
       Random random = new Random(seed);
@@ -110,7 +199,7 @@ final class ClusterEventsTest {
       List<Long> numbers = new ArrayList<>();
       VirtualTimeScheduler clock = VirtualTimeScheduler.create();
       Disposable reading = new ClusterTier(new TierInfo("cluster", Medium.REMOTE, SPACE, 99), some, "",
-          new SplittableRandom(seed), clock).follow().subscribe(event -> {
+          new SplittableRandom(seed), clock, clock).follow().subscribe(event -> {
             told.apply(event);
             numbers.add(event.sequence());
           });

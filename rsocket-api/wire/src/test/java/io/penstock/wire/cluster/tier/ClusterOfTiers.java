@@ -18,8 +18,10 @@ import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
@@ -31,6 +33,8 @@ final class ClusterOfTiers implements Nodes {
   final AtomicInteger questions = new AtomicInteger();
   private final SlabArena arena;
   private final Map<String, Node> nodes = new TreeMap<>();
+  /// Names of living nodes that the list of members lacks.
+  final Set<String> hidden = new HashSet<>();
   /// What the directory says beside the truth.
   final Map<BlockKey, String> stale = new HashMap<>();
 
@@ -108,7 +112,8 @@ final class ClusterOfTiers implements Nodes {
 
   @Override
   public Mono<List<Member>> members() {
-    return Mono.fromSupplier(() -> living().stream().map(Node::told).toList());
+    return Mono.fromSupplier(() -> living().stream().filter(node -> !hidden.contains(node.member.name()))
+        .map(Node::told).toList());
   }
 
   @Override

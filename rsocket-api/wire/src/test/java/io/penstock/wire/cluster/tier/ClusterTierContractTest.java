@@ -27,7 +27,7 @@ final class ClusterTierContractTest extends BlockTierContract {
     NAMES.forEach(name -> nodes.add(name, capacityBlocks,
         StackOptions.defaults("dram").withIngressBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE)));
     ClusterTier tier = new ClusterTier(new TierInfo("test", Medium.REMOTE, space, capacityBlocks), nodes, "",
-        new SplittableRandom(1), Schedulers.single());
+        new SplittableRandom(1), Schedulers.single(), Schedulers.parallel());
     behind.put(tier, nodes);
     return tier;
   }

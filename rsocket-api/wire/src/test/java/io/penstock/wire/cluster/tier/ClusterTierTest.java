@@ -66,7 +66,8 @@ final class ClusterTierTest {
   }
 
   private static ClusterTier over(ClusterOfTiers nodes, long seed) {
-    return new ClusterTier(INFO, nodes, "", new SplittableRandom(seed), Schedulers.immediate());
+    return new ClusterTier(INFO, nodes, "", new SplittableRandom(seed), Schedulers.immediate(),
+        Schedulers.immediate());
   }
 
   private static List<BlockKey> keys(int from, int to) {
@@ -228,7 +229,8 @@ final class ClusterTierTest {
 
     nodes.node("n1").member = new Member("n1", 1, List.of(), "zone1/rack2", Member.State.UP, Member.Figures.NONE);
     ClusterTier near =
-        new ClusterTier(INFO, nodes, "zone1/rack3", new SplittableRandom(1), Schedulers.immediate());
+        new ClusterTier(INFO, nodes, "zone1/rack3", new SplittableRandom(1), Schedulers.immediate(),
+            Schedulers.immediate());
     for (int i = 0; i < 8; i++) {
       assertThat(requireNonNull(near.locate(keys(0, 1)).block()).getFirst().name()).isEqualTo("n1");
     }
