@@ -24,6 +24,7 @@ import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.GatewayBoard;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.rank.SharedRanks;
@@ -65,6 +66,8 @@ final class NodeInCluster {
   private static final int LEAST_SECRET = 16;
   /// Table in which registries tell each other of ranks.
   private static final String RANKS = "ranks";
+  /// Table in which gateways tell each other what their tenants use.
+  private static final String GATEWAYS = "gateways";
 
   private final NodeConfig config;
   /// Null for a node that is in no cluster.
@@ -73,6 +76,7 @@ final class NodeInCluster {
   private final NodePass pass;
   /// Null for a node that is in no cluster. Kept here, because gauges keep nothing.
   private final @Nullable ClusterDirectory known;
+  private final GatewayBoard gateways = new GatewayBoard(System::nanoTime);
   private final Disposable.Composite running = Disposables.composite();
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   /// Tiers that were open before the node had joined.
@@ -134,7 +138,8 @@ final class NodeInCluster {
   DisaggServices served(DisaggServices services) {
     ClusterDirectory directory = known;
     ClusterWork tasks = work;
-    return directory == null || tasks == null ? services : services.withCluster(directory, tasks.tasks());
+    DisaggServices all = services.withGateways(gateways);
+    return directory == null || tasks == null ? all : all.withCluster(directory, tasks.tasks());
   }
 
   /// `spaces` as the node serves them: in a cluster, reads count as demand for copies.
@@ -290,6 +295,7 @@ final class NodeInCluster {
           return Mono.empty();
         }), 1).subscribe());
     sharing.accept(member);
+    running.add(gateways.join(member.table(GATEWAYS)));
     synchronized (this) {
       membership = member;
       open.forEach(tier -> announce(tier, member));

@@ -173,4 +173,43 @@ public final class ClusterMessages {
           Fields.present("task.problem", problem));
     }
   }
+
+  /// What a gateway says of its tenants.
+  ///
+  /// @param tenants packed as [GatewayUse#packed] says
+  public record UsageRequest(String gateway, String url, long number, byte[] tenants) {
+    public UsageRequest {
+      Fields.present("gateway", gateway);
+      Fields.present("url", url);
+      Fields.present("tenants", tenants);
+    }
+
+    public static UsageRequest of(GatewayUse use) {
+      return new UsageRequest(use.gateway(), use.url(), use.number(), use.packed());
+    }
+
+    /// @throws WireFormatException if it is none
+    public GatewayUse use() {
+      try {
+        return GatewayUse.of(gateway, url, number, tenants);
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("usage", "that of a gateway", e);
+      }
+    }
+  }
+
+  /// @param others what other gateways said last
+  public record UsageReply(List<UsageRequest> others) {
+    public UsageReply {
+      others = Fields.copied("others", others);
+    }
+
+    public static UsageReply of(List<GatewayUse> others) {
+      return new UsageReply(others.stream().map(UsageRequest::of).toList());
+    }
+
+    public List<GatewayUse> uses() {
+      return others.stream().map(UsageRequest::use).toList();
+    }
+  }
 }
