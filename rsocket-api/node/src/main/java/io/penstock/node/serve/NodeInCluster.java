@@ -24,9 +24,11 @@ import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.GatewayBoard;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SpaceQuota;
 import io.penstock.wire.rank.SharedRanks;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
@@ -68,6 +70,9 @@ final class NodeInCluster {
   private static final String RANKS = "ranks";
   /// Table in which gateways tell each other what their tenants use.
   private static final String GATEWAYS = "gateways";
+
+  /// Table in which members tell how much they have of spaces with a quota.
+  private static final String SPACES = "spaces";
 
   private final NodeConfig config;
   /// Null for a node that is in no cluster.
@@ -194,6 +199,12 @@ final class NodeInCluster {
     }
 
     @Override
+    public List<SpaceQuota> quotas() {
+      ClusterWork tasks = work;
+      return tasks == null ? List.of() : tasks.quotas();
+    }
+
+    @Override
     public Mono<Located> locate(List<BlockKey> keys) {
       Membership now = membership;
       return now == null
@@ -205,7 +216,9 @@ final class NodeInCluster {
   /// The page of the admin endpoints; null for a node that is in no cluster.
   @Nullable Supplier<String> page() {
     ClusterDirectory directory = known;
-    return directory == null ? null : () -> Json.of(Roster.of(directory.cluster(), directory.members()));
+    return directory == null
+        ? null
+        : () -> Json.of(Roster.of(new ClusterView(directory.cluster(), directory.members(), directory.quotas())));
   }
 
   /// Shows how many members there are.
@@ -303,7 +316,7 @@ final class NodeInCluster {
     }
     ClusterWork tasks = work;
     if (tasks != null) {
-      tasks.begin();
+      tasks.begin(member.table(SPACES));
     }
   }
 

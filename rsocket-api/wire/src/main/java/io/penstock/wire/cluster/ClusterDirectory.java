@@ -12,6 +12,11 @@ public interface ClusterDirectory {
   /// Members that are there now, as far as this node knows, in the order of their names. Answers at once.
   List<Member> members();
 
+  /// Spaces that have a quota over all members, as far as this node knows. Answers at once.
+  default List<SpaceQuota> quotas() {
+    return List.of();
+  }
+
   /// Members that say that they have the blocks of `keys`: of members that are there, in their present start. A loss,
   /// or a split of the network, makes it forget blocks; it never knows that a block is really there.
   ///

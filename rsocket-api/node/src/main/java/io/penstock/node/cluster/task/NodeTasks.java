@@ -108,12 +108,22 @@ public final class NodeTasks implements ClusterTasks {
         tasks.removeFirst();
       }
     }
-    task.runs(Flux.fromIterable(spaces.get()).concatMap(space -> run(task, space, which), 1)
+    List<OwnBlocks> meant = meant(order);
+    if (meant.isEmpty() && !order.space().isEmpty()) {
+      task.problem("the node has no space " + order.space());
+    }
+    task.runs(Flux.fromIterable(meant).concatMap(space -> run(task, space, which), 1)
         .then(Mono.defer(() -> left(task)))
         .subscribeOn(work)
         .subscribe(left -> ended(task, left),
             failure -> task.end(State.FAILED, Reason.of(failure))));
     return task.now();
+  }
+
+  /// The spaces that an order means: none, if this node has no space of that name.
+  private List<OwnBlocks> meant(TaskOrder order) {
+    return spaces.get().stream()
+        .filter(space -> order.space().isEmpty() || space.own().info().name().equals(order.space())).toList();
   }
 
   @GuardedBy("this") private List<RunningTask> running(Kind kind) {

@@ -6,6 +6,7 @@ import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterMessages;
 import io.penstock.wire.cluster.ClusterTasks;
+import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
@@ -27,7 +28,8 @@ public record ClusterRoutes(ServedSpaces spaces, @Nullable ClusterDirectory dire
   Mono<Payload> members(Call call) {
     ClusterDirectory known = served(call, directory);
     call.message(ClusterMessages.MembersRequest.class);
-    return Mono.fromSupplier(() -> call.reply(ClusterMessages.MembersReply.of(known.cluster(), known.members())));
+    return Mono.fromSupplier(() -> call.reply(ClusterMessages.MembersReply.of(
+        new ClusterView(known.cluster(), known.members(), known.quotas()))));
   }
 
   Mono<Payload> locate(Call call) {
