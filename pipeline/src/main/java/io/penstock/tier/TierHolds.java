@@ -71,9 +71,9 @@ public abstract class TierHolds extends Owned {
   /// @param survives whether it outlives the connection that asked for it; then its life ends it
   /// @param prefetch whether the leased blocks that are on a slower level are read to memory at once, as far as slots
   ///     for windows are free; the life of the lease begins when they have been read
-  /// @param id that the lease is to have, so that leases at several tiers have one name; 0 for the tier to draw one. Who
-  ///     knows it may read under the lease, so it must be hard to guess. A live lease of this id keeps its terms, begins
-  ///     its life again and holds the found blocks, too
+  /// @param id that the lease is to have, so that leases at several tiers have one name; 0 for the tier to draw one.
+  ///     Who knows it may read under the lease, so it must be hard to guess. A live lease of this id keeps its terms,
+  ///     begins its life again and holds the found blocks, too
   public record LeaseTerms(Duration life, boolean prefixOnly, boolean survives, boolean prefetch, long id) {
     public LeaseTerms {
       if (life.isNegative()) {

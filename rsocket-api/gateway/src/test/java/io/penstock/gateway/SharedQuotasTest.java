@@ -88,7 +88,8 @@ final class SharedQuotasTest {
   private JsonNode admin(Gateway gateway, String path) {
     try {
       return ApiJson.request(send(HttpRequest.newBuilder(URI.create("http://" + gateway.ready().admin() + path))
-          .header("Authorization", "Bearer " + Files.readString(folder.resolve("token")).strip())).body().getBytes(StandardCharsets.UTF_8));
+          .header("Authorization", "Bearer " + Files.readString(folder.resolve("token")).strip())).body()
+          .getBytes(StandardCharsets.UTF_8));
     } catch (Exception e) {
       throw new AssertionError(e);
     }

@@ -85,7 +85,8 @@ public final class AdminRoutes {
       return ApiRoutes.json(response, 200, gateways());
     }
     if (!path.equals(INSTANCES) && !path.startsWith(INSTANCES + "/")) {
-      throw new ApiException(404, "path must be /health, /metrics, /gateways or /instances (was %s)".formatted(Shown.of(path)));
+      throw new ApiException(404,
+          "path must be /health, /metrics, /gateways or /instances (was %s)".formatted(Shown.of(path)));
     }
     requireToken(request);
     if (path.equals(INSTANCES)) {

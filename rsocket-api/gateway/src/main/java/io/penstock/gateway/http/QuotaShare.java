@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Makes the quotas of tenants hold over several gateways. Each tells what its tenants have used and what is left, and
-/// charges what the others tell. So together they let through what the quotas say, and what is used between two tellings.
-/// A gateway that is heard for the first time also says how much is left at most, so that one which begins, or was
-/// alone, has no quota of its own. Without a node that carries the tellings, quotas hold at this gateway alone. Safe from
-/// any thread.
+/// charges what the others tell. So together they let through what the quotas say, and what is used between two
+/// tellings. A gateway that is heard for the first time also says how much is left at most, so that one which begins,
+/// or was alone, has no quota of its own. Without a node that carries the tellings, quotas hold at this gateway alone.
+/// Safe from any thread.
 public final class QuotaShare {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaShare.class);
   /// After that without an answer the others are not counted.

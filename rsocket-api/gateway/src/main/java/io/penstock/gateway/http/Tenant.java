@@ -5,8 +5,8 @@ import io.penstock.gateway.api.ApiException;
 import io.penstock.wire.cluster.GatewayUse;
 import java.time.Duration;
 
-/// What a tenant uses. A minute's quota flows back evenly; tokens that were used beyond it are paid for by waiting. What
-/// it uses at other gateways counts as used here, as soon as they tell it.
+/// What a tenant uses. A minute's quota flows back evenly; tokens that were used beyond it are paid for by waiting.
+/// What it uses at other gateways counts as used here, as soon as they tell it.
 final class Tenant {
   private static final int TOO_MANY = 429;
   private static final double MINUTE = 60e9;

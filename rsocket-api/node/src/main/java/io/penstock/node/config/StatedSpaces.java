@@ -104,7 +104,8 @@ final class StatedSpaces {
   /// @param share part of the quotas
   private static SpaceSettings space(String name, NodeConfig space, double weight, double share) {
     return new SpaceSettings(name, space.space(), weight, part(space, SpaceSettings.QUOTA, share),
-        part(space, SpaceSettings.SSD_QUOTA, share), part(space, SpaceSettings.CLUSTER_QUOTA, share), space.effective());
+        part(space, SpaceSettings.SSD_QUOTA, share), part(space, SpaceSettings.CLUSTER_QUOTA, share),
+        space.effective());
   }
 
   private static Optional<Long> part(NodeConfig space, Setting<Optional<Long>> quota, double share) {

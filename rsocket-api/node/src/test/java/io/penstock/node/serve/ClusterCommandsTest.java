@@ -80,7 +80,8 @@ final class ClusterCommandsTest {
     assertThat(match.at("/lease/blocks").asInt()).isEqualTo(8);
     String id = match.at("/lease/id").asString();
     assertThat(List.of(leases(a), leases(b))).containsExactly(1L, 1L);
-    assertThat(run(0, b, "remove", "--cluster", "--all").out()).isEqualTo("0 blocks removed, 8 leased, 0 being written\n");
+    assertThat(run(0, b, "remove", "--cluster", "--all").out())
+        .isEqualTo("0 blocks removed, 8 leased, 0 being written\n");
     run(0, b, "get", "--cluster", "--lease", id, "--trace-id", "0-7", "--discard", "--verify");
     assertThat(run(1, b, "get", "--cluster", "--lease", "17", "--trace-id", "0-7", "--discard").err())
         .contains("lease must be live to be read (was 17");
@@ -92,7 +93,8 @@ final class ClusterCommandsTest {
   void pinsAndRemovals_areOfAllMembers() {
     halves("pinned");
     Node a = nodes.getFirst();
-    assertThat(run(1, a, "pin", "--cluster", "--hard", "--trace-id", "2-5,9").out()).isEqualTo("4 of 5 blocks pinned\n");
+    assertThat(run(1, a, "pin", "--cluster", "--hard", "--trace-id", "2-5,9").out())
+        .isEqualTo("4 of 5 blocks pinned\n");
     for (Node node : nodes) {
       assertThat(json(run(0, node, "stat", "--json")).at("/stat/holds/hardPinned").asInt()).isEqualTo(2);
     }
@@ -135,7 +137,8 @@ final class ClusterCommandsTest {
     assertThat(run(0, nodes.getLast(), "check", "--cluster", "--receipts", receipts).out()).contains("40");
     for (List<String> command : List.of(List.of("stat"), List.of("registry"),
         List.of("keep", "--request", "r", "--trace-id", "0"))) {
-      CommandLineRun refused = run(2, a, Stream.concat(command.stream(), Stream.of("--cluster")).toArray(String[]::new));
+      CommandLineRun refused =
+          run(2, a, Stream.concat(command.stream(), Stream.of("--cluster")).toArray(String[]::new));
       assertThat(refused.err()).contains("--cluster must be left out for a question about one node (was given)");
     }
   }

@@ -154,8 +154,8 @@ public final class ClusterMessages {
     }
   }
 
-  /// @param kind [#REMOVE_IN_SPACE] for a removal in one space, which a node of an earlier release must not take for one
-  ///     in all
+  /// @param kind [#REMOVE_IN_SPACE] for a removal in one space, which a node of an earlier release must not take for
+  ///     one in all
   /// @param space null for all
   @OmitsNulls
   public record OrderForm(String kind, String pattern, String to, long bytesPerSecond, @Nullable String space) {

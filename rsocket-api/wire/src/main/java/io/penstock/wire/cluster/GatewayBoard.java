@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 
-/// What gateways tell of the use of their tenants: those that told this node, and, in a cluster, those that told another
-/// member. Safe from any thread.
+/// What gateways tell of the use of their tenants: those that told this node, and, in a cluster, those that told
+/// another member. Safe from any thread.
 public final class GatewayBoard {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayBoard.class);
   private static final String NAME = "gateway/";

@@ -53,8 +53,9 @@ public record GatewayUse(String gateway, String url, long number, List<OfTenant>
     public OfTenant {
       require("tenant", name);
       if (requests < 0 || tokens < 0 || running < 0 || !Double.isFinite(requestsLeft) || !Double.isFinite(tokensLeft)) {
-        throw new IllegalArgumentException("use of a tenant must be >= 0, and what is left finite (was %d, %d, %d, %s, %s)"
-            .formatted(requests, tokens, running, requestsLeft, tokensLeft));
+        throw new IllegalArgumentException(
+            "use of a tenant must be >= 0, and what is left finite (was %d, %d, %d, %s, %s)"
+                .formatted(requests, tokens, running, requestsLeft, tokensLeft));
       }
     }
   }

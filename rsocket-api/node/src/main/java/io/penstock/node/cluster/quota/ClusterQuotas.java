@@ -200,7 +200,7 @@ public final class ClusterQuotas implements Disposable {
     }
 
     Mono<Void> step() {
-      List<BlockKey> oldest = kept.oldest.oldest(passed, (int) Math.clamp(most - done, 1, BATCH));
+      List<BlockKey> oldest = kept.oldest.oldest(passed, Math.clamp(most - done, 1, BATCH));
       isOver = oldest.isEmpty();
       return isOver ? Mono.empty() : removed(kept, oldest).doOnNext(count -> {
         done += count;

@@ -26,9 +26,9 @@ import reactor.core.scheduler.Scheduler;
 
 /// The read leases, pins and removals of one party over the members of a cluster.
 ///
-/// A lease has the same id at every member that has a part of it, so each process that knows the id reads under it. Each
-/// block is leased where it is found first. What a member held that died is not leased any more; a read goes on with
-/// members that have the same blocks.
+/// A lease has the same id at every member that has a part of it, so each process that knows the id reads under it.
+/// Each block is leased where it is found first. What a member held that died is not leased any more; a read goes on
+/// with members that have the same blocks.
 ///
 /// | Call | Members that are asked |
 /// |---|---|
@@ -36,8 +36,8 @@ import reactor.core.scheduler.Scheduler;
 /// | release, read | those that have a part of the lease; all, if another process asked for it |
 /// | remove by a filter | all, side by side |
 ///
-/// A member bounds leases and pins for itself. One that may pin no more signals [HoldLimitException] only if a block has
-/// no pinned copy then; pins that others have set stay. Keys that are being written are not found.
+/// A member bounds leases and pins for itself. One that may pin no more signals [HoldLimitException] only if a block
+/// has no pinned copy then; pins that others have set stay. Keys that are being written are not found.
 final class ClusterHolds extends TierHolds {
   private final Gate gate;
   private final CacheSpace space;
