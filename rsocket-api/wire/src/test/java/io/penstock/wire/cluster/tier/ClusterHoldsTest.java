@@ -210,6 +210,20 @@ final class ClusterHoldsTest {
   }
 
   @Test
+  void aLeaseThatIsReleased_endsItsReads() {
+    ClusterOfTiers nodes = cluster(2);
+    nodes.node("n0").put(keys(0, 2));
+    nodes.node("n1").put(keys(2, 4));
+    TierHolds holds = over(nodes, 1).holds("me");
+    long id = value(holds.lease(keys(0, 4), LONG)).id();
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = value(holds.read(id, keys(0, 4), scope));
+      assertThat(value(over(nodes, 2).holds("another process").release(id))).isTrue();
+      assertThatThrownBy(() -> lease.windows(4, scope).blockLast(PATIENCE)).isInstanceOf(LeaseExpiredException.class);
+    }
+  }
+
+  @Test
   void holdsOfAClosedTier_sayThatItIsClosed() {
     ClusterTier tier = over(cluster(1), 1);
     TierHolds holds = tier.holds("me");
