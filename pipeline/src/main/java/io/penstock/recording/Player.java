@@ -226,7 +226,8 @@ public final class Player implements AutoCloseable {
       case REMOVE -> read(begin, tier(begin).remove(begin.keys()));
       case HOLDS -> handles.put(begin.flow(), tier(begin).holds(begin.number(0)));
       case HOLD -> read(begin, holds(begin).lease(begin.keys(), new LeaseTerms(Duration.ofNanos(begin.number(1)),
-          begin.number(2) == 1, begin.number(3) == 1, begin.number(4) == 1)));
+          begin.number(2) == 1, begin.number(3) == 1, begin.number(4) == 1,
+          begin.size() > 5 ? begin.number(5) : 0)));
       case RELEASE -> read(begin, holds(begin).release(begin.number(1)));
       case PIN -> read(begin, holds(begin).pin(begin.keys(), pin(begin.number(1), begin.number(2))));
       case TAKE -> read(begin, holds(begin).remove(begin.keys(), begin.number(1) == 1));

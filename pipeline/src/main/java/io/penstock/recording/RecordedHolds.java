@@ -43,7 +43,7 @@ final class RecordedHolds extends TierHolds {
     Mono<ReadLease> leased = holds.lease(asked, terms); // refuses terms that the tier does not keep
     return TurnStream.answer(turns, tier,
         own -> RecordedEvent.of(Kind.HOLD, own).with(asked).with(flow, terms.life().toNanos(),
-            terms.prefixOnly() ? 1 : 0, terms.survives() ? 1 : 0, terms.prefetch() ? 1 : 0),
+            terms.prefixOnly() ? 1 : 0, terms.survives() ? 1 : 0, terms.prefetch() ? 1 : 0, terms.id()),
         () -> leased, (fact, lease) -> {
           long[] bits = Bits.of(lease.found(), lease.leased());
           long[] numbers = new long[bits.length + 2];

@@ -78,7 +78,8 @@ final class StackPartyHolds extends TierHolds {
   }
 
   private ReadLease leaseNow(List<BlockKey> keys, LeaseTerms terms) {
-    HeldLease lease = decisions.answer(after -> begin(terms));
+    Begun begun = decisions.answer(after -> begin(terms));
+    HeldLease lease = begun.lease();
     BitSet found = new BitSet();
     BitSet leased = new BitSet();
     List<BlockKey> slower = new ArrayList<>(0);
@@ -89,11 +90,13 @@ final class StackPartyHolds extends TierHolds {
         }
       });
     } catch (Throwable e) {
-      decisions.decide(after -> release(lease.id(), after));
+      if (begun.isNew()) {
+        decisions.decide(after -> release(lease.id(), after));
+      }
       throw e;
     }
     boolean any = !leased.isEmpty();
-    if (!any) {
+    if (!any && begun.isNew()) {
       decisions.decide(after -> release(lease.id(), after));
     }
     if (terms.prefetch() && !slower.isEmpty()) {
@@ -104,15 +107,22 @@ final class StackPartyHolds extends TierHolds {
         lease.life());
   }
 
-  private HeldLease begin(LeaseTerms terms) {
+  /// @param isNew false for a lease that lived before
+  private record Begun(HeldLease lease, boolean isNew) {}
+
+  private Begun begin(LeaseTerms terms) {
     decisions.requireOpen();
     if (isClosed()) {
       throw new IllegalStateException("holds must be open (was closed)");
     }
     own.removeIf(id -> !holds.isLive(id));
+    HeldLease before = terms.id() == 0 ? null : holds.again(terms.id());
+    if (before != null) {
+      return new Begun(before, false);
+    }
     HeldLease lease = holds.begin(party, terms);
     own.add(lease.id());
-    return lease;
+    return new Begun(lease, true);
   }
 
   private void find(HeldLease lease, List<BlockKey> keys, int first, int end, LeaseTerms terms, BitSet found,

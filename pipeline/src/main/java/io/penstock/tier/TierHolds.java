@@ -71,11 +71,20 @@ public abstract class TierHolds extends Owned {
   /// @param survives whether it outlives the connection that asked for it; then its life ends it
   /// @param prefetch whether the leased blocks that are on a slower level are read to memory at once, as far as slots
   ///     for windows are free; the life of the lease begins when they have been read
-  public record LeaseTerms(Duration life, boolean prefixOnly, boolean survives, boolean prefetch) {
+  /// @param id that the lease is to have, so that leases at several tiers have one name; 0 for the tier to draw one.
+  ///     Who knows it may read under the lease, so it must be hard to guess. A live lease of this id keeps its terms,
+  ///     begins its life again and holds the found blocks, too
+  public record LeaseTerms(Duration life, boolean prefixOnly, boolean survives, boolean prefetch, long id) {
     public LeaseTerms {
       if (life.isNegative()) {
         throw new IllegalArgumentException("life must be >= 0 (was " + life + ")");
+      } else if (id < 0) {
+        throw new IllegalArgumentException("id must be >= 0 (was " + id + ")");
       }
+    }
+
+    public LeaseTerms(Duration life, boolean prefixOnly, boolean survives, boolean prefetch) {
+      this(life, prefixOnly, survives, prefetch, 0);
     }
 
     /// The tier's default life, the longest prefix, and an end with the connection.
@@ -84,19 +93,23 @@ public abstract class TierHolds extends Owned {
     }
 
     public LeaseTerms withLife(Duration life) {
-      return new LeaseTerms(life, prefixOnly, survives, prefetch);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch, id);
     }
 
     public LeaseTerms withPrefixOnly(boolean prefixOnly) {
-      return new LeaseTerms(life, prefixOnly, survives, prefetch);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch, id);
     }
 
     public LeaseTerms withSurvives(boolean survives) {
-      return new LeaseTerms(life, prefixOnly, survives, prefetch);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch, id);
     }
 
     public LeaseTerms withPrefetch(boolean prefetch) {
-      return new LeaseTerms(life, prefixOnly, survives, prefetch);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch, id);
+    }
+
+    public LeaseTerms withId(long id) {
+      return new LeaseTerms(life, prefixOnly, survives, prefetch, id);
     }
   }
 

@@ -2,10 +2,11 @@ package io.penstock.stack;
 
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.BlockTierContract;
+import io.penstock.testkit.TierHoldsContract;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 
-final class HostTierTest extends BlockTierContract {
+final class HostTierTest extends BlockTierContract implements TierHoldsContract {
   @Override
   protected BlockTier openTier(int capacityBlocks) {
     return new HostTier(space,

@@ -206,7 +206,7 @@ public final class StackHolds {
 
   // Read leases
 
-  /// Begins a lease that holds nothing yet.
+  /// Begins a lease that holds nothing yet. No lease may have the id of `terms`.
   ///
   /// @throws HoldLimitException if `party` has too many
   public HeldLease begin(HoldParty party, LeaseTerms terms) {
@@ -214,7 +214,7 @@ public final class StackHolds {
     if (party.leases() >= options().leasesPerParty()) {
       throw new HoldLimitException("read leases of one party", party.leases() + 1, options().leasesPerParty());
     }
-    long id = ids.getAsLong() & Long.MAX_VALUE;
+    long id = terms.id() == 0 ? ids.getAsLong() & Long.MAX_VALUE : terms.id();
     while (id == 0 || leases.containsKey(id)) {
       id = ids.getAsLong() & Long.MAX_VALUE;
     }
@@ -234,6 +234,15 @@ public final class StackHolds {
   public boolean mayHold(HeldLease lease) {
     long party = lease.party().blocks();
     return lease.size() < Math.ceilDiv(free() + lease.size(), PART) && party < mostLeased() / PARTY;
+  }
+
+  /// The live lease `id`, whose life begins again; null if no lease has this id.
+  public @Nullable HeldLease again(long id) {
+    HeldLease lease = leases.get(id);
+    if (lease != null) {
+      renew(lease);
+    }
+    return lease;
   }
 
   public boolean isLive(long id) {

@@ -20,6 +20,7 @@ import io.penstock.gateway.http.GatewayMeters;
 import io.penstock.gateway.http.GatewayServer;
 import io.penstock.gateway.http.HttpOptions;
 import io.penstock.gateway.http.QuotaFile;
+import io.penstock.gateway.http.QuotaShare;
 import io.penstock.gateway.instance.HealthOptions;
 import io.penstock.gateway.instance.InstanceRole;
 import io.penstock.gateway.instance.Instances;
@@ -145,8 +146,14 @@ final class Gateway implements AutoCloseable {
     this.sessions =
         config.get(GatewaySettings.POOL).isEmpty() ? null : sessions(config.get(GatewaySettings.POOL).get(), random);
     NodeSessions told = sessions;
-    ApiRoutes routes = new ApiRoutes(options, keys(), relay, instances, models, metaserver,
-        told == null ? null : told::state, new GatewayMeters(meters, admission, instances), random, timer, work);
+    ApiKeys keys = keys();
+    GatewayMeters figures = new GatewayMeters(meters, admission, instances);
+    QuotaShare quotas = share(keys, random);
+    if (quotas != null) {
+      figures.bind(quotas);
+    }
+    ApiRoutes routes = new ApiRoutes(options, keys, relay, instances, models, metaserver,
+        told == null ? null : told::state, quotas, figures, random, timer, work);
     this.routes = routes;
     this.clients = bound(GatewayServer.clients(routes, config.get(GatewaySettings.HOST),
         config.get(GatewaySettings.PORT), loops), GatewaySettings.HOST, GatewaySettings.PORT);
@@ -162,6 +169,9 @@ final class Gateway implements AutoCloseable {
     add(GatewaySettings.DECODE, InstanceRole.DECODE);
     add(GatewaySettings.BOTH, InstanceRole.BOTH);
     this.registry = RegistryLink.open(config, instances, loops, timer, random);
+    if (registry != null && quotas != null) {
+      registry.share(quotas, url(), timer);
+    }
     if (registry == null && instances.all().isEmpty()) {
       LOG.warn(
           "no engine is given (both, or prefill and decode) and no registry: requests get 503 until POST /instances"
@@ -269,6 +279,14 @@ final class Gateway implements AutoCloseable {
           AccessRules::open);
     }
     return new ApiKeys(access, quotas, timer, work);
+  }
+
+  /// Quotas that hold over all gateways of the nodes that keep the registry; null if there are no quotas, or no nodes.
+  private @Nullable QuotaShare share(ApiKeys keys, SecureRandom random) {
+    return config.get(GatewaySettings.REGISTRY).isEmpty() || config.get(GatewaySettings.QUOTAS).isEmpty()
+        ? null
+        : new QuotaShare(HexFormat.of().toHexDigits(random.nextLong()), keys,
+            () -> timer.now(TimeUnit.NANOSECONDS));
   }
 
   private <T> Supplier<T> watched(String name, Path file, Reloaded.Reading<T> reading) throws IOException {

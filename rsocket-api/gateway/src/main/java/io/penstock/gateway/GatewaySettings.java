@@ -62,7 +62,8 @@ final class GatewaySettings {
       optional("NAME", "a name, or none", String::strip, String::strip), NONE,
       "Model whose engines are taken from the registry; none for all.");
   static final Setting<Optional<Path>> REGISTRY_TOKEN = new Setting<>("registry.token.file", SettingType.pathOrOff(),
-      "off", "File whose first line is the token that the registry asks for; a reader's is enough.");
+      "off", "File whose first line is the token that the registry asks for: a reader's, or a writer's to share"
+          + " quotas with other gateways.");
   static final Setting<RegistryTls> REGISTRY_TLS = new Setting<>("registry.tls", SettingType.oneOf(RegistryTls.class),
       "auto", "Whether the registry is asked with TLS: auto does if registry.trust is a file; any_host lets the"
           + " certificate name another host.");
@@ -130,15 +131,18 @@ final class GatewaySettings {
   static final Setting<Integer> PORT = new Setting<>("listen.port", SettingType.count(0, 65_535), "8000",
       "Port of the endpoints of clients; 0 for any free one.");
   static final Setting<String> ADMIN_HOST =
-      new Setting<>("admin.host", SettingType.host(), "127.0.0.1", "Address of /metrics, /health and /instances.");
+      new Setting<>("admin.host", SettingType.host(), "127.0.0.1",
+          "Address of /metrics, /health, /gateways and /instances.");
   static final Setting<PortChoice> ADMIN_PORT =
-      new Setting<>("admin.port", SettingType.portOrOff(), "8001", "Port of /metrics, /health and /instances, or off.");
+      new Setting<>("admin.port", SettingType.portOrOff(), "8001",
+          "Port of /metrics, /health, /gateways and /instances, or off.");
   static final Setting<Optional<Path>> ADMIN_TOKEN = new Setting<>("admin.token.file", SettingType.pathOrOff(), "off",
       "File with the token that operators show to change instances; created with a random one if it is missing.");
   static final Setting<Optional<Path>> KEYS = new Setting<>("keys.file", SettingType.pathOrOff(), "off",
       "File of API keys: tokens of users, as penstock password makes them. A user is a tenant.");
   static final Setting<Optional<Path>> QUOTAS = new Setting<>("quotas.file", SettingType.pathOrOff(), "off",
-      "File of quotas: a tenant or * a line, then requests=N, tokens=N (a minute), parallel=N, priority=N.");
+      "File of quotas: a tenant or * a line, then requests=N, tokens=N (a minute), parallel=N, priority=N. With a"
+          + " registry they hold over all its gateways.");
   static final Setting<Boolean> OPEN = new Setting<>("open.to.network", FLAG, "false",
       "Whether strangers beyond this host may ask without API keys.");
   static final Setting<Optional<Path>> TLS_CERT =

@@ -96,7 +96,7 @@ final class KvHoldsTest {
 
   @Test
   void termsOfALease_travelWhole() {
-    LeaseTerms terms = PREFIX.withLife(Duration.ofSeconds(7)).withSurvives(true).withPrefetch(true);
+    LeaseTerms terms = PREFIX.withLife(Duration.ofSeconds(7)).withSurvives(true).withPrefetch(true).withId(9);
     assertThat(HoldMessages.LeaseWanted.of(terms).terms(true)).isEqualTo(terms);
     assertThat(HoldMessages.LeaseWanted.of(PREFIX).terms(true)).isEqualTo(PREFIX);
   }

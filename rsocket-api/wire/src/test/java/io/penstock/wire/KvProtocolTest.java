@@ -185,7 +185,8 @@ final class KvProtocolTest {
           WireNode.request(ControlCodec.CBOR, Routes.REMOVE, new Messages.KeysRequest(asked))));
       assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.PIN,
           new HoldMessages.PinRequest(asked, new HoldMessages.PinWanted("HARD", null)))));
-      Messages.KeysRequest leasing = new Messages.KeysRequest(asked, new HoldMessages.LeaseWanted(null, null, null));
+      Messages.KeysRequest leasing =
+          new Messages.KeysRequest(asked, new HoldMessages.LeaseWanted(null, null, null, null));
       for (String route : List.of(Routes.MATCH, Routes.EXISTS)) {
         assertCode(ErrorCode.DRAINING, "drain",
             () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, route, leasing)));

@@ -11,6 +11,7 @@ import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.BlockTierContract;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.TierHoldsContract;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
@@ -32,7 +33,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /// A node over a socket keeps the contract of a tier.
-final class RemoteTierTest extends BlockTierContract {
+final class RemoteTierTest extends BlockTierContract implements TierHoldsContract {
   private final Map<BlockTier, HostTier> behind = new HashMap<>();
   private static final List<KvServer> servers = new ArrayList<>();
   private static final List<SlabArena> arenas = new ArrayList<>();

@@ -31,6 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// | Request | Answer |
 /// |---|---|
 /// | `GET /health`, `GET /metrics` | for probes and Prometheus, without the token |
+/// | `GET /gateways` | this gateway and those that it shares quotas with |
 /// | `GET /instances` | all instances |
 /// | `POST /instances` | adds one: `{"role": "decode", "url": "http://…", "name": "d7"}` |
 /// | `POST /instances/NAME/drain`, `…/resume` | no new requests for it, or requests again |
@@ -40,6 +41,7 @@ public final class AdminRoutes {
   private static final int MAX_WAIT = 3600;
   private static final Duration BODY_TIME = Duration.ofSeconds(10);
   private static final String INSTANCES = "/instances";
+  private static final String GATEWAYS = "/gateways";
   /// Seconds that a removal waits for requests, unless it says otherwise.
   private static final String WAIT = "30";
   private static final String REMOVING = "removing";
@@ -77,8 +79,14 @@ public final class AdminRoutes {
   private Mono<Void> changed(QueryStringDecoder target, HttpServerRequest request, HttpServerResponse response) {
     String path = target.path();
     HttpMethod method = request.method();
+    if (path.equals(GATEWAYS)) {
+      requireToken(request);
+      requireMethod(method, HttpMethod.GET);
+      return ApiRoutes.json(response, 200, gateways());
+    }
     if (!path.equals(INSTANCES) && !path.startsWith(INSTANCES + "/")) {
-      throw new ApiException(404, "path must be /health, /metrics or /instances (was %s)".formatted(Shown.of(path)));
+      throw new ApiException(404,
+          "path must be /health, /metrics, /gateways or /instances (was %s)".formatted(Shown.of(path)));
     }
     requireToken(request);
     if (path.equals(INSTANCES)) {
@@ -169,6 +177,23 @@ public final class AdminRoutes {
     instances.all().forEach(instance -> all.add(shown(instance)));
     instances.leaving().forEach(instance -> all.add(shown(instance).put("state", REMOVING)));
     return list;
+  }
+
+  private ObjectNode gateways() {
+    ObjectNode list = ApiJson.object();
+    ArrayNode all = list.putArray("gateways");
+    QuotaShare quotas = api.shared();
+    if (quotas == null) {
+      return list.put("quotas", "own");
+    }
+    all.addObject().put("name", quotas.name()).put("self", true);
+    quotas.others().forEach(each -> {
+      ArrayNode tenants = all.addObject().put("name", each.gateway()).put("url", each.url()).put("self", false)
+          .putArray("tenants");
+      each.tenants().forEach(use -> tenants.addObject().put("name", use.name()).put("requests", use.requests())
+          .put("tokens", use.tokens()).put("running", use.running()));
+    });
+    return list.put("quotas", quotas.isShared() ? "shared" : "own");
   }
 
   private static ObjectNode shown(Instance instance) {

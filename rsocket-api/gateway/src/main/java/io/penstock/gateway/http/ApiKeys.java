@@ -7,6 +7,7 @@ import io.penstock.wire.security.Access;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.SourceAddress;
 import java.net.SocketAddress;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,7 +55,12 @@ public final class ApiKeys {
     return quotas.get().of(tenant.name());
   }
 
-  private Tenant named(String name) {
+  /// The tenants that have asked here, or elsewhere.
+  Collection<Tenant> tenants() {
+    return tenants.values();
+  }
+
+  Tenant named(String name) {
     return tenants.computeIfAbsent(name, Tenant::new);
   }
 

@@ -38,6 +38,7 @@ public final class ApiRoutes {
   private final ModelCatalog models;
   private final Metaserver metaserver;
   private final @Nullable SessionPool sessions;
+  private final @Nullable QuotaShare shared;
   private final GatewayMeters meters;
   private final RandomGenerator random;
   private final Scheduler timer;
@@ -46,12 +47,13 @@ public final class ApiRoutes {
 
   /// @param models which engine has which model
   /// @param sessions is told the states of sessions; null for none
+  /// @param shared makes quotas hold over several gateways; null if they hold at this one
   /// @param random the source of ids
   /// @param timer the clock
   /// @param work parses large bodies
   public ApiRoutes(HttpOptions options, ApiKeys keys, Relay relay, Instances instances, ModelCatalog models,
-      Metaserver metaserver, @Nullable SessionPool sessions, GatewayMeters meters, RandomGenerator random,
-      Scheduler timer, Scheduler work) {
+      Metaserver metaserver, @Nullable SessionPool sessions, @Nullable QuotaShare shared, GatewayMeters meters,
+      RandomGenerator random, Scheduler timer, Scheduler work) {
     this.options = options;
     this.keys = keys;
     this.relay = relay;
@@ -59,6 +61,7 @@ public final class ApiRoutes {
     this.models = models;
     this.metaserver = metaserver;
     this.sessions = sessions;
+    this.shared = shared;
     this.meters = meters;
     this.random = random;
     this.timer = timer;
@@ -89,8 +92,16 @@ public final class ApiRoutes {
     int answering = instances.answering();
     boolean isReady = answering > 0 && !isDraining;
     String state = isDraining ? "draining" : isReady ? "ready" : whyNone();
-    return json(response, isReady ? 200 : 503,
-        ApiJson.object().put("state", state).put("instances", answering));
+    ObjectNode body = ApiJson.object().put("state", state).put("instances", answering);
+    QuotaShare quotas = shared;
+    if (quotas != null) {
+      body.put("quotas", quotas.isShared() ? "shared" : "own");
+    }
+    return json(response, isReady ? 200 : 503, body);
+  }
+
+  @Nullable QuotaShare shared() {
+    return shared;
   }
 
   /// Why no instance answers.

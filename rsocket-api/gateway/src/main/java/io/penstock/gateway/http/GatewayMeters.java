@@ -44,6 +44,14 @@ public final class GatewayMeters {
     }
   }
 
+  /// Shows with how many gateways quotas are shared.
+  public void bind(QuotaShare quotas) {
+    Gauge.builder("penstock.gateway.quota.shared", quotas, each -> each.isShared() ? 1 : 0)
+        .description("Whether quotas hold over all gateways, and not at this one alone").register(registry);
+    Gauge.builder("penstock.gateway.quota.gateways", quotas, each -> each.others().size())
+        .description("Other gateways that share quotas").register(registry);
+  }
+
   private Counter counter(String name, String description) {
     return Counter.builder(name).description(description).register(registry);
   }

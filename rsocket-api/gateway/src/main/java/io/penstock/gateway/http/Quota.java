@@ -14,6 +14,11 @@ public record Quota(long requests, long tokens, int parallel, int priority) {
   private static final int MAX_PRIORITY = 7;
   static final Quota UNLIMITED = new Quota(Long.MAX_VALUE, Long.MAX_VALUE, Integer.MAX_VALUE, MIDDLE);
 
+  /// Whether there is anything that a tenant may not.
+  boolean isLimited() {
+    return requests < Long.MAX_VALUE || tokens < Long.MAX_VALUE || parallel < Integer.MAX_VALUE;
+  }
+
   public Quota {
     Checks.positive("requests", requests);
     Checks.positive("tokens", tokens);

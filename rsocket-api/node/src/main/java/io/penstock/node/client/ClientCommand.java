@@ -163,11 +163,12 @@ abstract class ClientCommand implements Callable<Integer> {
   }
 
   private NodeLink dialled(NodeAddress address, NodeConfig config) {
-    if (!needsSpace(config)) {
-      if (cluster) {
-        throw new IllegalArgumentException("--cluster must be left out for a question about one node (was given)");
-      }
-      return dialer.dialNode(address, config, timeout);
+    if (cluster && isOfOneNode()) {
+      throw new IllegalArgumentException("--cluster must be left out for a question about one node (was given)");
+    } else if (!needsSpace(config)) {
+      return cluster
+          ? dialer.dialClusterNode(address, config, timeout)
+          : dialer.dialNode(address, config, timeout);
     }
     return cluster ? dialer.dialCluster(address, config, timeout) : dialer.dial(address, config, timeout);
   }
@@ -175,6 +176,11 @@ abstract class ClientCommand implements Callable<Integer> {
   /// Whether the link must name the space that `config` states.
   boolean needsSpace(NodeConfig config) {
     return true;
+  }
+
+  /// Whether the command is about one node, also of a cluster.
+  boolean isOfOneNode() {
+    return false;
   }
 
   /// Whether the command works over all KV groups of a model that has several.

@@ -58,6 +58,11 @@ final class KeepCommand extends ClientCommand {
   }
 
   @Override
+  boolean isOfOneNode() {
+    return true;
+  }
+
+  @Override
   Work work(NodeConfig config) throws IOException {
     String name = requireNonNull(request, "request");
     if (withdraws && choice.isGiven()) {

@@ -33,6 +33,11 @@ final class RegistryCommand extends ClientCommand {
   }
 
   @Override
+  boolean isOfOneNode() {
+    return true;
+  }
+
+  @Override
   boolean needsSpace(NodeConfig config) {
     return false;
   }

@@ -38,6 +38,11 @@ final class StatCommand extends ClientCommand {
   }
 
   @Override
+  boolean isOfOneNode() {
+    return true;
+  }
+
+  @Override
   boolean needsSpace(NodeConfig config) {
     return ClientCommand.SPACE.stream().anyMatch(config::states);
   }

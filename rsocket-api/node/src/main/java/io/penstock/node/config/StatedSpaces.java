@@ -62,6 +62,7 @@ final class StatedSpaces {
     if (own.isEmpty()) {
       requireQuota(space, SpaceSettings.QUOTA, own);
       requireQuota(space, SpaceSettings.SSD_QUOTA, own);
+      requireQuota(space, SpaceSettings.CLUSTER_QUOTA, own);
     }
     own.forEach(problem -> problems.add("spaces." + name + ": " + problem));
     return own.isEmpty() ? spaces(name, space) : List.of();
@@ -82,7 +83,7 @@ final class StatedSpaces {
     return groups.size() == 1
         ? List.of()
         : shares(groups, (group, share) -> new SpaceSettings(group.name(), config.ofGroup(group.name()).space(), share,
-            Optional.empty(), Optional.empty(), config.layoutSettings()));
+            Optional.empty(), Optional.empty(), Optional.empty(), config.layoutSettings()));
   }
 
   /// Memory for equally many tokens of each group.
@@ -103,7 +104,8 @@ final class StatedSpaces {
   /// @param share part of the quotas
   private static SpaceSettings space(String name, NodeConfig space, double weight, double share) {
     return new SpaceSettings(name, space.space(), weight, part(space, SpaceSettings.QUOTA, share),
-        part(space, SpaceSettings.SSD_QUOTA, share), space.effective());
+        part(space, SpaceSettings.SSD_QUOTA, share), part(space, SpaceSettings.CLUSTER_QUOTA, share),
+        space.effective());
   }
 
   private static Optional<Long> part(NodeConfig space, Setting<Optional<Long>> quota, double share) {

@@ -1,5 +1,6 @@
 package io.penstock.node.link;
 
+import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -43,9 +44,10 @@ final class AllNodesLink implements NodeLink {
   }
 
   /// @param address of any node of the cluster
-  static NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
+  /// @param config of which slice and window sizes count
+  static NodeLink dial(NodeAddress address, NodeConfig config, CacheSpace space, Duration patience) {
     int window = config.get(NodeSettings.WINDOW_BLOCKS);
-    SlabArena arena = new SlabArena("client", config.space().layout(), 4 * window, 64);
+    SlabArena arena = new SlabArena("client", space.layout(), 4 * window, 64);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     Scheduler timers = LiveTimers.of(Schedulers.newSingle("penstock-client-timers", true));
     Scheduler work = Schedulers.newSingle("penstock-client-events", true);
@@ -54,8 +56,8 @@ final class AllNodesLink implements NodeLink {
     ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 1024);
     Mono<ClusterTier> connecting = ClusterTier.connect(List.of(address.place()),
         place -> KvClient.connect(TcpTransport.client(place, options(address, place, patience), loops,
-            address.listener()), options, config.space(), arena, budget),
-        config.space(), "", timers, work, RandomGenerator.getDefault());
+            address.listener()), options, space, arena, budget),
+        space, "", timers, work, RandomGenerator.getDefault());
     try {
       return new AllNodesLink(loops, timers, work, arena, Answers.of(connecting, patience));
     } catch (RuntimeException e) {

@@ -21,6 +21,11 @@ public interface Dialer {
     return dial(address, config, patience);
   }
 
+  /// Dials for a command that asks which spaces the cluster has that the node is in, and then links with one of them.
+  default NodeLink dialClusterNode(NodeAddress address, NodeConfig config, Duration patience) {
+    return dialNode(address, config, patience);
+  }
+
   /// Opens links over the wire.
   static Dialer ofWire() {
     return new Dialer() {
@@ -36,7 +41,12 @@ public interface Dialer {
 
       @Override
       public NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience) {
-        return AllNodesLink.dial(address, config, patience);
+        return AllNodesLink.dial(address, config, config.space(), patience);
+      }
+
+      @Override
+      public NodeLink dialClusterNode(NodeAddress address, NodeConfig config, Duration patience) {
+        return new ClusterSpacesLink(address, config, patience);
       }
     };
   }

@@ -24,6 +24,11 @@ public record NodeAddress(Endpoint place, Way way, NodePass pass, ConnectionList
     return new NodeAddress(place, way, other, listener);
   }
 
+  /// Another node of the same credentials.
+  NodeAddress at(Endpoint other) {
+    return new NodeAddress(other, wayOf(other), pass, listener);
+  }
+
   /// With another listener.
   public NodeAddress heardBy(ConnectionListener other) {
     return new NodeAddress(place, way, pass, other);

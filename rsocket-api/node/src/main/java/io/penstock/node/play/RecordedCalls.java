@@ -187,7 +187,7 @@ final class RecordedCalls {
     Later<Long> given = new Later<>();
     readLeases.put(begin.flow(), given);
     holds(begin).lease(begin.keys(), new LeaseTerms(Duration.ofNanos(begin.number(1)), begin.number(2) == 1,
-        begin.number(3) == 1, begin.number(4) == 1))
+        begin.number(3) == 1, begin.number(4) == 1, begin.size() > 5 ? begin.number(5) : 0))
         .subscribe(lease -> given.set(lease.id()), error -> figures.refused());
   }
 

@@ -3,18 +3,21 @@ package io.penstock.node.serve;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SpaceId;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.hot.CountedSpaces;
 import io.penstock.node.cluster.hot.Demand;
 import io.penstock.node.cluster.hot.HotCopies;
 import io.penstock.node.cluster.roster.ClusterLooks;
 import io.penstock.node.cluster.roster.ClusterSight;
+import io.penstock.node.cluster.quota.ClusterQuotas;
 import io.penstock.node.cluster.task.NodeTasks;
 import io.penstock.node.cluster.task.OwnBlocks;
 import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.link.ClusterLink;
+import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.link.NodePass;
 import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
@@ -24,6 +27,8 @@ import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterTasks;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SharedTable;
+import io.penstock.wire.cluster.SpaceQuota;
 import io.penstock.wire.cluster.tier.ClusterTier;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.transport.ConnectionListener;
@@ -32,6 +37,7 @@ import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -148,9 +154,36 @@ final class ClusterWork {
     return hot.copies();
   }
 
-  /// Begins to look for hot blocks: when the node has joined.
-  void begin() {
+  /// Begins to look for hot blocks, and to keep spaces within their quotas: when the node has joined.
+  ///
+  /// @param table in which members tell how much of a space they have
+  void begin(SharedTable table) {
     looks.update(hot.run().subscribe());
+    ClusterQuotas now = new ClusterQuotas(new ClusterQuotas.Self(terms.node(), terms.generation()), limited(),
+        directory::members, table, steps);
+    keeping.update(now);
+    quotas = now;
+    now.begin();
+  }
+
+  private List<ClusterQuotas.Limited> limited() {
+    Map<SpaceId, BlockTier> own = new HashMap<>();
+    tiers.get().forEach(tier -> own.put(tier.info().space().id(), tier));
+    List<ClusterQuotas.Limited> limited = new ArrayList<>();
+    for (SpaceSettings space : config.spaces()) {
+      BlockTier tier = own.get(space.space().id());
+      Optional<Long> most = space.clusterQuotaBytes();
+      if (tier != null && most.isPresent()) {
+        limited.add(new ClusterQuotas.Limited(tier, space.name(), most.get()));
+      }
+    }
+    return limited;
+  }
+
+  /// Spaces that have a quota over all members.
+  List<SpaceQuota> quotas() {
+    ClusterQuotas now = quotas;
+    return now == null ? List.of() : now.quotas();
   }
 
   ClusterTasks tasks() {
@@ -207,6 +240,7 @@ final class ClusterWork {
   Mono<Void> ended() {
     return Mono.fromRunnable(() -> {
       looks.dispose();
+      keeping.dispose();
       tasks.close();
     });
   }
@@ -215,6 +249,7 @@ final class ClusterWork {
   Mono<Void> close() {
     return Mono.defer(() -> {
       looks.dispose();
+      keeping.dispose();
       tasks.close();
       List<Mono<Void>> ends = new ArrayList<>();
       synchronized (this) {

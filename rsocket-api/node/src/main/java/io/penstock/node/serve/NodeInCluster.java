@@ -26,9 +26,12 @@ import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.cluster.ClusterDirectory;
+import io.penstock.wire.cluster.ClusterView;
+import io.penstock.wire.cluster.GatewayBoard;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.NotJoinedException;
+import io.penstock.wire.cluster.SpaceQuota;
 import io.penstock.wire.rank.SharedRanks;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
@@ -67,6 +70,11 @@ final class NodeInCluster {
   private static final int LEAST_SECRET = 16;
   /// Table in which registries tell each other of ranks.
   private static final String RANKS = "ranks";
+  /// Table in which gateways tell each other what their tenants use.
+  private static final String GATEWAYS = "gateways";
+
+  /// Table in which members tell how much they have of spaces with a quota.
+  private static final String SPACES = "spaces";
 
   private final NodeConfig config;
   /// Null for a node that is in no cluster.
@@ -75,6 +83,7 @@ final class NodeInCluster {
   private final NodePass pass;
   /// Null for a node that is in no cluster. Kept here, because gauges keep nothing.
   private final @Nullable ClusterDirectory known;
+  private final GatewayBoard gateways = new GatewayBoard(System::nanoTime);
   private final Disposable.Composite running = Disposables.composite();
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   /// Tiers that were open before the node had joined.
@@ -136,7 +145,8 @@ final class NodeInCluster {
   DisaggServices served(DisaggServices services) {
     ClusterDirectory directory = known;
     ClusterWork tasks = work;
-    return directory == null || tasks == null ? services : services.withCluster(directory, tasks.tasks());
+    DisaggServices all = services.withGateways(gateways);
+    return directory == null || tasks == null ? all : all.withCluster(directory, tasks.tasks());
   }
 
   /// `spaces` as the node serves them: in a cluster, reads count as demand for copies.
@@ -188,6 +198,12 @@ final class NodeInCluster {
     public List<Member> members() {
       Membership now = membership;
       return now == null ? List.of() : now.members();
+    }
+
+    @Override
+    public List<SpaceQuota> quotas() {
+      ClusterWork tasks = work;
+      return tasks == null ? List.of() : tasks.quotas();
     }
 
     @Override
@@ -295,6 +311,7 @@ final class NodeInCluster {
           return Mono.empty();
         }), 1).subscribe());
     sharing.accept(member);
+    running.add(gateways.join(member.table(GATEWAYS)));
     synchronized (this) {
       membership = member;
       open.forEach(tier -> announce(tier, member));
@@ -302,7 +319,7 @@ final class NodeInCluster {
     }
     ClusterWork tasks = work;
     if (tasks != null) {
-      tasks.begin();
+      tasks.begin(member.table(SPACES));
     }
   }
 

@@ -13,6 +13,11 @@ public interface ClusterDirectory {
   /// while this node is in no cluster: it has not joined yet, or is leaving.
   List<Member> members();
 
+  /// Spaces that have a quota over all members, as far as this node knows. Answers at once.
+  default List<SpaceQuota> quotas() {
+    return List.of();
+  }
+
   /// Members that say that they have the blocks of `keys`: of members that are there, in their present start. A loss,
   /// or a split of the network, makes it forget blocks; it never knows that a block is really there. Signals
   /// [NotJoinedException] while this node is in no cluster.

@@ -20,18 +20,37 @@ public final class ClusterMessages {
   public record MembersRequest() {}
 
   /// @param cluster its name
-  public record MembersReply(String cluster, List<MemberForm> members) {
+  @OmitsNulls
+  public record MembersReply(String cluster, List<MemberForm> members, @Nullable List<QuotaForm> quotas) {
     public MembersReply {
       Fields.present("cluster", cluster);
       members = Fields.copied("members", members);
+      quotas = quotas == null ? null : Fields.copied("quotas", quotas);
     }
 
-    public static MembersReply of(String cluster, List<Member> members) {
-      return new MembersReply(cluster, members.stream().map(MemberForm::of).toList());
+    public static MembersReply of(ClusterView view) {
+      return new MembersReply(view.cluster(), view.members().stream().map(MemberForm::of).toList(),
+          view.quotas().isEmpty() ? null : view.quotas().stream().map(QuotaForm::of).toList());
     }
 
     public ClusterView view() {
-      return new ClusterView(cluster, members.stream().map(MemberForm::member).toList());
+      return new ClusterView(cluster, members.stream().map(MemberForm::member).toList(),
+          quotas == null ? List.of() : quotas.stream().map(QuotaForm::quota).toList());
+    }
+  }
+
+  /// A space that has a quota over all members.
+  public record QuotaForm(String space, long bytes, long quotaBytes, int members) {
+    static QuotaForm of(SpaceQuota quota) {
+      return new QuotaForm(quota.space(), quota.bytes(), quota.quotaBytes(), quota.members());
+    }
+
+    SpaceQuota quota() {
+      try {
+        return new SpaceQuota(Fields.present("quota.space", space), bytes, quotaBytes, members);
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("quota", "of numbers that make sense", e);
+      }
     }
   }
 
@@ -143,7 +162,13 @@ public final class ClusterMessages {
     }
   }
 
-  public record OrderForm(String kind, String pattern, String to, long bytesPerSecond) {
+  /// @param kind [#REMOVE_IN_SPACE] for a removal in one space, which a node of an earlier release must not take for
+  ///     one in all
+  /// @param space null for all
+  @OmitsNulls
+  public record OrderForm(String kind, String pattern, String to, long bytesPerSecond, @Nullable String space) {
+    private static final String REMOVE_IN_SPACE = "REMOVE_IN_SPACE";
+
     public OrderForm {
       Fields.present("order.kind", kind);
       Fields.present("order.pattern", pattern);
@@ -151,16 +176,20 @@ public final class ClusterMessages {
     }
 
     private boolean isKnown() {
-      return isAny(TaskOrder.Kind.values(), kind);
+      return isAny(TaskOrder.Kind.values(), kind) || (kind.equals(REMOVE_IN_SPACE) && space != null);
     }
 
     static OrderForm of(TaskOrder order) {
-      return new OrderForm(order.kind().name(), order.pattern(), order.to(), order.bytesPerSecond());
+      return new OrderForm(order.space().isEmpty() ? order.kind().name() : REMOVE_IN_SPACE, order.pattern(), order.to(),
+          order.bytesPerSecond(), order.space().isEmpty() ? null : order.space());
     }
 
     TaskOrder order() {
       try {
-        return new TaskOrder(Fields.oneOf(TaskOrder.Kind.class, "order.kind", kind), pattern, to, bytesPerSecond);
+        TaskOrder.Kind what = kind.equals(REMOVE_IN_SPACE)
+            ? TaskOrder.Kind.REMOVE
+            : Fields.oneOf(TaskOrder.Kind.class, "order.kind", kind);
+        return new TaskOrder(what, pattern, to, bytesPerSecond, space == null ? "" : space);
       } catch (IllegalArgumentException e) {
         throw WireFormatException.request("order", "one that makes sense", e);
       }
@@ -190,6 +219,45 @@ public final class ClusterMessages {
       return new ClusterTask(Fields.present("task.id", id), Fields.present("task.node", node), order.order(),
           Fields.oneOf(ClusterTask.State.class, "task.state", state), blocks, bytes, left,
           Fields.present("task.problem", problem));
+    }
+  }
+
+  /// What a gateway says of its tenants.
+  ///
+  /// @param tenants packed as [GatewayUse#packed] says
+  public record UsageRequest(String gateway, String url, long number, byte[] tenants) {
+    public UsageRequest {
+      Fields.present("gateway", gateway);
+      Fields.present("url", url);
+      Fields.present("tenants", tenants);
+    }
+
+    public static UsageRequest of(GatewayUse use) {
+      return new UsageRequest(use.gateway(), use.url(), use.number(), use.packed());
+    }
+
+    /// @throws WireFormatException if it is none
+    public GatewayUse use() {
+      try {
+        return GatewayUse.of(gateway, url, number, tenants);
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("usage", "that of a gateway", e);
+      }
+    }
+  }
+
+  /// @param others what other gateways said last
+  public record UsageReply(List<UsageRequest> others) {
+    public UsageReply {
+      others = Fields.copied("others", others);
+    }
+
+    public static UsageReply of(List<GatewayUse> others) {
+      return new UsageReply(others.stream().map(UsageRequest::of).toList());
+    }
+
+    public List<GatewayUse> uses() {
+      return others.stream().map(UsageRequest::use).toList();
     }
   }
 }

@@ -8,9 +8,16 @@ import java.util.List;
 ///
 /// @param cluster its name
 /// @param members that are there, in the order of their names
-public record ClusterView(String cluster, List<Member> members) {
+/// @param quotas of spaces that have one over all members
+public record ClusterView(String cluster, List<Member> members, List<SpaceQuota> quotas) {
   public ClusterView {
     requireNonNull(cluster, "cluster");
     members = List.copyOf(members);
+    quotas = List.copyOf(quotas);
+  }
+
+  /// A cluster without quotas.
+  public ClusterView(String cluster, List<Member> members) {
+    this(cluster, members, List.of());
   }
 }

@@ -11,7 +11,8 @@ import io.penstock.check.Checks;
 ///     blocks. Copies, moves and removals alone
 /// @param to name of the member that gets the blocks; empty for the best one for each. Copies and moves alone
 /// @param bytesPerSecond most bytes that it sends; 0 for the node's own bound
-public record TaskOrder(Kind kind, String pattern, String to, long bytesPerSecond) {
+/// @param space name of the only space that is meant; empty for all. Removals alone
+public record TaskOrder(Kind kind, String pattern, String to, long bytesPerSecond, String space) {
   /// What is done.
   public enum Kind {
     /// The member takes no new blocks, and gives all it has to others.
@@ -32,6 +33,7 @@ public record TaskOrder(Kind kind, String pattern, String to, long bytesPerSecon
     requireNonNull(kind, "kind");
     requireNonNull(pattern, "pattern");
     requireNonNull(to, "to");
+    requireNonNull(space, "space");
     Checks.notNegative("bytesPerSecond", bytesPerSecond);
     boolean picks = kind == Kind.COPY || kind == Kind.MOVE || kind == Kind.REMOVE;
     if (!picks && !pattern.isEmpty()) {
@@ -40,6 +42,14 @@ public record TaskOrder(Kind kind, String pattern, String to, long bytesPerSecon
     if (!to.isEmpty() && (!picks || kind == Kind.REMOVE)) {
       throw new IllegalArgumentException("to must be empty for " + kind + " (was " + to + ")");
     }
+    if (!space.isEmpty() && kind != Kind.REMOVE) {
+      throw new IllegalArgumentException("space must be empty for " + kind + " (was " + space + ")");
+    }
+  }
+
+  /// An order for all spaces.
+  public TaskOrder(Kind kind, String pattern, String to, long bytesPerSecond) {
+    this(kind, pattern, to, bytesPerSecond, "");
   }
 
   public static TaskOrder of(Kind kind) {

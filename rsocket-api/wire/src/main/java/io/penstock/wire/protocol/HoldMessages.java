@@ -36,19 +36,23 @@ public final class HoldMessages {
 
   /// Lease that a `match` or `exists` asks for.
   @OmitsNulls
-  public record LeaseWanted(@Nullable Long millis, @Nullable Boolean survives, @Nullable Boolean prefetch) {
+  public record LeaseWanted(@Nullable Long millis, @Nullable Boolean survives, @Nullable Boolean prefetch,
+      @Nullable Long id) {
     public LeaseWanted {
       life("lease.millis", millis);
+      if (id != null && id <= 0) {
+        throw WireFormatException.request("lease.id", "> 0", id);
+      }
     }
 
     public static LeaseWanted of(LeaseTerms terms) {
       return new LeaseWanted(HoldMessages.millis(terms.life()), terms.survives() ? true : null,
-          terms.prefetch() ? true : null);
+          terms.prefetch() ? true : null, terms.id() == 0 ? null : terms.id());
     }
 
     public LeaseTerms terms(boolean prefixOnly) {
       return new LeaseTerms(life("lease.millis", millis), prefixOnly, survives != null && survives,
-          prefetch != null && prefetch);
+          prefetch != null && prefetch, id == null ? 0 : id);
     }
   }
 

@@ -73,10 +73,13 @@ public final class Routes {
   /// Starts a task of the node, or ends one.
   public static final String TASK = PREFIX + "task";
 
+  /// A gateway says what its tenants have used, and asks what those of others have.
+  public static final String USAGE = PREFIX + "usage";
+
   public static final List<String> ALL =
       List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
           LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL,
-          SESSION, BLOCKS, MEMBERS, LOCATE, TASKS, TASK);
+          SESSION, BLOCKS, MEMBERS, LOCATE, TASKS, TASK, USAGE);
 
   private Routes() {}
 
@@ -86,7 +89,7 @@ public final class Routes {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, BLOCKS, SEGMENTS, READ, INSTANCES,
           MEMBERS, LOCATE, TASKS ->
         Role.READER;
-      case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
+      case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL, USAGE -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

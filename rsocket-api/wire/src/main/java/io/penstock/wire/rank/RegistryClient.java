@@ -14,6 +14,8 @@ import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;
 import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.cluster.ClusterMessages;
+import io.penstock.wire.cluster.GatewayUse;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.security.ClientTls;
@@ -257,6 +259,14 @@ public final class RegistryClient {
     synchronized (random) {
       return Duration.ofNanos((long) (most.toNanos() * (LEAST_JITTER + (1 - LEAST_JITTER) * random.nextDouble())));
     }
+  }
+
+  /// Says what the tenants of a gateway have used.
+  ///
+  /// @return what other gateways said last
+  public Mono<List<GatewayUse>> usage(GatewayUse own) {
+    return with(node -> node.ask(Routes.USAGE, ClusterMessages.UsageRequest.of(own),
+        ClusterMessages.UsageReply.class)).map(ClusterMessages.UsageReply::uses);
   }
 
   /// All instances that the registry knows.

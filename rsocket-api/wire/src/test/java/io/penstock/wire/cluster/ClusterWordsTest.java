@@ -40,8 +40,17 @@ final class ClusterWordsTest {
     ClusterMessages.LocateReply located = passed(codec, ClusterMessages.LocateReply.of(LOCATED));
     assertThat(located.of(3).members()).containsExactly(A, B);
     assertThat(located.of(3).packed()).isEqualTo(LOCATED.packed());
-    assertThat(passed(codec, ClusterMessages.MembersReply.of("kv", List.of(A, B))).view())
+    assertThat(passed(codec, ClusterMessages.MembersReply.of(new ClusterView("kv", List.of(A, B)))).view())
         .isEqualTo(new ClusterView("kv", List.of(A, B)));
+    ClusterView limited = new ClusterView("kv", List.of(A), List.of(new SpaceQuota("tenant", 1, 2, 3)));
+    assertThat(passed(codec, ClusterMessages.MembersReply.of(limited)).view()).isEqualTo(limited);
+    GatewayUse use = new GatewayUse("g", "http://g", 4, List.of(new GatewayUse.OfTenant("t", 1, 2, 3, 0.5, -7)));
+    assertThat(passed(codec, ClusterMessages.UsageRequest.of(use)).use()).isEqualTo(use);
+    assertThat(passed(codec, ClusterMessages.UsageReply.of(List.of(use))).uses()).containsExactly(use);
+    TaskOrder inSpace = new TaskOrder(TaskOrder.Kind.REMOVE, "", "", 0, "tenant");
+    assertThat(ClusterMessages.OrderForm.of(inSpace).kind()).as("a node that knows no spaces refuses it")
+        .isEqualTo("REMOVE_IN_SPACE");
+    assertThat(passed(codec, ClusterMessages.TaskRequest.of(inSpace)).taskOrder()).isEqualTo(inSpace);
     TaskOrder order = new TaskOrder(TaskOrder.Kind.MOVE, "^00", "b", 5);
     ClusterTask task = new ClusterTask("a/1", "a", order, ClusterTask.State.FAILED, 1, 2, 3, "why");
     assertThat(passed(codec, ClusterMessages.TasksReply.of(List.of(task))).all()).containsExactly(task);
@@ -122,7 +131,7 @@ final class ClusterWordsTest {
 
   @Test
   void aTaskOfAPeer_withNumbersBelowZero_isRefusedAsAMessage() {
-    ClusterMessages.OrderForm order = new ClusterMessages.OrderForm("DRAIN", "", "", 0);
+    ClusterMessages.OrderForm order = new ClusterMessages.OrderForm("DRAIN", "", "", 0, null);
     assertThatThrownBy(() -> new ClusterMessages.TaskForm("a/1", "a", order, "DONE", 0, -1, 0, "").task())
         .isInstanceOf(WireFormatException.class)
         .hasMessage("task.blocks, bytes and left must be >= 0 (was 0, -1, 0)");
@@ -162,5 +171,7 @@ final class ClusterWordsTest {
         .hasMessage("pattern must be empty for DRAIN (was a)");
     assertThatThrownBy(() -> new TaskOrder(TaskOrder.Kind.REMOVE, "a", "b", 0))
         .hasMessage("to must be empty for REMOVE (was b)");
+    assertThatThrownBy(() -> new TaskOrder(TaskOrder.Kind.COPY, "", "", 0, "s"))
+        .hasMessage("space must be empty for COPY (was s)");
   }
 }

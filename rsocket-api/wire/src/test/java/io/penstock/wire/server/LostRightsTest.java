@@ -191,7 +191,8 @@ final class LostRightsTest {
     for (boolean survives : new boolean[] {false, true}) {
       rules.set(rules(Role.READER));
       Payload leased = requireNonNull(responder.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.MATCH,
-          new Messages.KeysRequest(Messages.Keys.of(KEYS), new HoldMessages.LeaseWanted(60_000L, survives, null))))
+          new Messages.KeysRequest(Messages.Keys.of(KEYS),
+              new HoldMessages.LeaseWanted(60_000L, survives, null, null))))
           .block());
       leased.release();
       assertThat(requireNonNull(tier.stat().block()).holds().leases()).isEqualTo(1);

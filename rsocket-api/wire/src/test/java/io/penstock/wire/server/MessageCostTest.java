@@ -111,7 +111,7 @@ final class MessageCostTest {
     return List.of(
         new Route(Routes.HELLO, new Handshake.Hello(List.of(1), Handshake.Space.of(Blocks.smallSpace()), "cost",
             List.of(new Handshake.CarrierOffer("shared-memory", 1L, 3, null, null)), List.of("views"))),
-        new Route(Routes.MATCH, new Messages.KeysRequest(keys, new HoldMessages.LeaseWanted(10L, true, null))),
+        new Route(Routes.MATCH, new Messages.KeysRequest(keys, new HoldMessages.LeaseWanted(10L, true, null, null))),
         new Route(Routes.EXISTS, new Messages.KeysRequest(keys)),
         new Route(Routes.GET, new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 0, null, null, null,
             new Messages.View(0, 1, 0, 1, 0, 1), null)),

@@ -54,7 +54,8 @@ public final class ClusterLooks {
   }
 
   private Mono<ClusterSight> now() {
-    ClusterView view = new ClusterView(terms.directory().cluster(), terms.directory().members());
+    ClusterView view = new ClusterView(terms.directory().cluster(), terms.directory().members(),
+        terms.directory().quotas());
     return Flux.fromIterable(view.members()).flatMap(member -> said(member, view), AT_ONCE, 1)
         .take(LONGEST, terms.timers()).collectList()
         .map(said -> new ClusterSight(view, terms.node(), ages(view), inOrder(view, said)));

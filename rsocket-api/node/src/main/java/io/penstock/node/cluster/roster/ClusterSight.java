@@ -5,6 +5,7 @@ import io.penstock.node.text.Reason;
 import io.penstock.wire.cluster.ClusterTask;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SpaceQuota;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,13 +35,14 @@ public final class ClusterSight {
   /// @param toldMillisAgo age of the record of each member
   /// @param asked members that were asked; 0 before the node has joined
   record Shown(String cluster, List<Roster.Entry> members, Roster.Totals totals, String node,
-      Map<String, Long> toldMillisAgo, int asked, List<Tasks.Shown> tasks, List<Doctor.Finding> findings) {}
+      Map<String, Long> toldMillisAgo, int asked, List<Tasks.Shown> tasks, List<Doctor.Finding> findings,
+      List<SpaceQuota> quotas) {}
 
   /// @param node that sees this
   /// @param toldAgo age of the record of each member
   /// @param said by members that were asked
   ClusterSight(ClusterView view, String node, Map<String, Duration> toldAgo, List<Said> said) {
-    this.roster = Roster.of(view.cluster(), view.members());
+    this.roster = Roster.of(view);
     this.node = node;
     this.toldAgo = new TreeMap<>(toldAgo);
     this.asked = said.size();
@@ -64,7 +66,7 @@ public final class ClusterSight {
     Map<String, Long> millis = new TreeMap<>();
     toldAgo.forEach((name, ago) -> millis.put(name, ago.toMillis()));
     return Json.of(new Shown(roster.cluster(), roster.members(), roster.totals(), node, millis, asked,
-        new Tasks(tasks).shown(), findings));
+        new Tasks(tasks).shown(), findings, roster.quotas()));
   }
 
   /// This for people: a page that loads nothing, runs no script, and asks for itself again.

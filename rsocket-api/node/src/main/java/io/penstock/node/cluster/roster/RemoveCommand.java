@@ -10,16 +10,23 @@ import picocli.CommandLine.Option;
 /// Removes blocks from members.
 @Command(
     name = "remove",
-    description = {"Removes blocks from members.", "",
+    description = {"Removes blocks from members: those of a space, those that a pattern finds, or both.", "",
       "Blocks that readers hold stay until they are read.",
       ""},
     mixinStandardHelpOptions = true,
-    footerHeading = "%nExample:%n",
-    footer = {"  penstock cluster remove --pattern ^00 10.0.0.5:7733", ""})
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock cluster remove --space tenant7 10.0.0.5:7733",
+      "  penstock cluster remove --pattern ^00 10.0.0.5:7733", ""})
 final class RemoveCommand extends AddressedTask {
-  @Option(names = "--pattern", paramLabel = "REGEX", required = true,
-      description = "Regular expression that is searched for in the hex digits of a block's hash.")
+  @Option(names = "--pattern", paramLabel = "REGEX", defaultValue = "",
+      description = "Regular expression that is searched for in the hex digits of a block's hash (default with --space:"
+          + " all blocks).")
   private String pattern = "";
+
+  @Option(names = "--space", paramLabel = "NAME", defaultValue = "",
+      description = "Name of the space whose blocks are meant, as the members' settings have it (default: all"
+          + " spaces).")
+  private String space = "";
 
   @Option(names = "--from", paramLabel = "NODE", defaultValue = "",
       description = "Member whose blocks are meant (default: all members).")
@@ -31,7 +38,10 @@ final class RemoveCommand extends AddressedTask {
 
   @Override
   TaskOrder order(long bytesPerSecond) {
-    return new TaskOrder(TaskOrder.Kind.REMOVE, pattern, "", bytesPerSecond);
+    if (pattern.isEmpty() && space.isEmpty()) {
+      throw new IllegalArgumentException("--space or --pattern must be given (was none)");
+    }
+    return new TaskOrder(TaskOrder.Kind.REMOVE, pattern, "", bytesPerSecond, space);
   }
 
   @Override

@@ -1,6 +1,8 @@
 package io.penstock.node.cluster.roster;
 
+import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.SpaceQuota;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
@@ -10,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param cluster its name
 /// @param members in the order of their names
-public record Roster(String cluster, List<Entry> members, Totals totals) {
+/// @param quotas of spaces that have one over all members
+public record Roster(String cluster, List<Entry> members, Totals totals, List<SpaceQuota> quotas) {
   /// One member.
   ///
   /// @param place empty if unknown
@@ -41,8 +44,9 @@ public record Roster(String cluster, List<Entry> members, Totals totals) {
     }
   }
 
-  public static Roster of(String cluster, List<Member> members) {
-    return new Roster(cluster, members.stream().map(Entry::of).toList(), Totals.of(members));
+  public static Roster of(ClusterView view) {
+    return new Roster(view.cluster(), view.members().stream().map(Entry::of).toList(), Totals.of(view.members()),
+        view.quotas());
   }
 
   private static @Nullable Long bounded(long capacityBytes) {

@@ -1,5 +1,6 @@
 package io.penstock.node.cluster.roster;
 
+import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.text.TextTable;
@@ -17,7 +18,15 @@ record RosterTable(Roster roster) {
       table.row(each.state(), Sizes.human(each.bytes()), capacity(each.capacityBytes()),
           Sizes.human(each.inFlightBytes()), member(each));
     }
-    return TextTable.wrapped(totals(), 2) + "\n" + (roster.members().isEmpty() ? "" : table.wrapped());
+    return TextTable.wrapped(totals(), 2) + "\n" + (roster.members().isEmpty() ? "" : table.wrapped())
+        + (roster.quotas().isEmpty() ? "" : "\n" + quotas().wrapped());
+  }
+
+  private TextTable quotas() {
+    TextTable table = new TextTable("BYTES", "QUOTA", "MEMBERS", "SPACE");
+    roster.quotas().forEach(each -> table.row(Sizes.human(each.bytes()), Sizes.human(each.quotaBytes()),
+        Numbers.of(each.members()), each.space()));
+    return table;
   }
 
   private String totals() {

@@ -40,7 +40,7 @@ final class StatCommand extends MemberCommand {
   @Override
   int run(Members members) {
     ClusterView view = members.view();
-    Roster roster = Roster.of(view.cluster(), view.members());
+    Roster roster = Roster.of(view);
     if (isJson()) {
       console.json(roster);
     } else {

@@ -118,12 +118,22 @@ public final class NodeTasks implements ClusterTasks {
         tasks.removeFirst();
       }
     }
-    task.runs(Flux.defer(() -> Flux.fromIterable(spaces.get())).concatMap(space -> run(task, space, which), 1)
+    task.runs(Flux.defer(() -> Flux.fromIterable(meant(task, order))).concatMap(space -> run(task, space, which), 1)
         .then(Mono.defer(() -> left(task)))
         .subscribeOn(work)
         .subscribe(left -> ended(task, left),
             failure -> task.end(State.FAILED, Reason.of(failure))));
     return task.now();
+  }
+
+  /// The spaces that the order of a task means: none, if this node has no space of that name.
+  private List<OwnBlocks> meant(RunningTask task, TaskOrder order) {
+    List<OwnBlocks> meant = spaces.get().stream()
+        .filter(space -> order.space().isEmpty() || space.own().info().name().equals(order.space())).toList();
+    if (meant.isEmpty() && !order.space().isEmpty()) {
+      task.problem("the node has no space " + order.space());
+    }
+    return meant;
   }
 
   @GuardedBy("this") private List<RunningTask> running(Kind kind) {

@@ -102,7 +102,7 @@ final class StatCommandTest {
         "bytes":3221225472,"capacityBytes":4294967296,"inFlightBytes":5242880,"generation":4503599627370496,\
         "endpoints":["10.0.0.1:7733","ws://10.0.0.1:7734/penstock"]},{"name":"kv-1","place":"","state":"draining",\
         "bytes":1073741824,"capacityBytes":null,"inFlightBytes":0,"generation":7,"endpoints":["10.0.0.2:7733"]}],\
-        "totals":{"members":2,"draining":1,"bytes":4294967296,"capacityBytes":null,"inFlightBytes":5242880}}
+        "totals":{"members":2,"draining":1,"bytes":4294967296,"capacityBytes":null,"inFlightBytes":5242880},"quotas":[]}
         """);
   }
 

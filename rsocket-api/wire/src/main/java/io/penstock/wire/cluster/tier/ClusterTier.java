@@ -22,6 +22,7 @@ import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
@@ -31,6 +32,7 @@ import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.transport.Endpoint;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashSet;
@@ -60,9 +62,11 @@ import reactor.core.scheduler.Scheduler;
 /// left out of the stream. A member that cannot be reached is passed over.
 ///
 /// New blocks go behind a prefix that is at least as long, so that a conversation stays at one node, unless that node
-/// is full and another one is not; else to a near node with room. The receipt is that node's. There are no holds over
-/// the cluster, and [OnMiss#ADMIT] admits nothing: policies decide at each node.
+/// is full and another one is not; else to a near node with room. The receipt is that node's. [OnMiss#ADMIT] admits
+/// nothing: policies decide at each node.
 public final class ClusterTier implements BlockTier {
+  private static final SecureRandom NAMES = new SecureRandom();
+
   private final TierInfo info;
   private final Nodes nodes;
   private final Nearest nearest;
@@ -197,7 +201,7 @@ public final class ClusterTier implements BlockTier {
         }));
   }
 
-  private static int prefix(Located located) {
+  static int prefix(Located located) {
     int prefix = 0;
     while (prefix < located.size() && located.isHeld(prefix)) {
       prefix++;
@@ -205,7 +209,7 @@ public final class ClusterTier implements BlockTier {
     return prefix;
   }
 
-  private static Located first(Located located, int keys) {
+  static Located first(Located located, int keys) {
     List<List<Located.Holder>> holders = new ArrayList<>(keys);
     for (int i = 0; i < keys; i++) {
       holders.add(located.holders(i));
@@ -327,12 +331,14 @@ public final class ClusterTier implements BlockTier {
   }
 
   private Mono<BitSet> removed(List<BlockKey> all, Located located, int member) {
-    BitSet held = new BitSet();
-    for (int i = 0; i < all.size(); i++) {
-      held.set(i, located.holders(i).stream().anyMatch(holder -> holder.member() == member));
-    }
-    KeyRun run = KeyRun.of(member, held);
+    KeyRun run = ClusterHolds.held(located, member);
     return nodes.node(located.members().get(member)).flatMap(node -> node.remove(run.keys(all))).map(run::in);
+  }
+
+  /// Holds at the members, under one id for each lease.
+  @Override
+  public TierHolds holds(Object party) {
+    return new ClusterHolds(this::open, info.space(), nodes, nearest, party, timers, NAMES::nextLong);
   }
 
   /// Changes of the whole cluster from now on: it keeps no log, so the past is told as skipped.

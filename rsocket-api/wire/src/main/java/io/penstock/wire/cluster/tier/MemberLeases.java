@@ -1,9 +1,11 @@
 package io.penstock.wire.cluster.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.session.SessionUse;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import java.util.ArrayList;
@@ -16,10 +18,19 @@ import reactor.core.publisher.Mono;
 
 /// The leases of one request at the members of a cluster, which end together.
 ///
-/// @param onMiss what each member does about keys that it lacks after all
-/// @param session of the request; null for none
+/// @param opening leases at one member
 /// @param held owns the leases
-record MemberLeases(Asked asked, OnMiss onMiss, @Nullable SessionUse session, BlockScope held) {
+record MemberLeases(Asked asked, Opening opening, BlockScope held) {
+  /// How blocks are leased at a member.
+  interface Opening {
+    /// @param member its number in what the directory said
+    /// @param held owns the lease
+    Mono<Lease> at(int member, BlockTier node, List<BlockKey> keys, BlockScope held);
+
+    /// The request begins; what it needs until its end goes into `held`.
+    default void begun(BlockScope held) {}
+  }
+
   /// A lease at one member.
   record Part(KeyRun run, Lease lease) {
     /// Positions in the request that it found.
@@ -30,11 +41,19 @@ record MemberLeases(Asked asked, OnMiss onMiss, @Nullable SessionUse session, Bl
 
   /// Decides on the keys at the members that have them.
   ///
+  /// @param onMiss what each member does about keys that it lacks after all
+  /// @param session of the request; null for none
   /// @param scope owns the lease
   static Mono<Lease> decide(Asked asked, OnMiss onMiss, @Nullable SessionUse session, BlockLayout layout,
       BlockScope scope) {
+    return decide(asked, (member, node, keys, held) -> node.lease(keys, onMiss, session, held), layout, scope);
+  }
+
+  /// @param scope owns the lease
+  static Mono<Lease> decide(Asked asked, Opening opening, BlockLayout layout, BlockScope scope) {
     return Mono.defer(() -> {
-      MemberLeases leases = new MemberLeases(asked, onMiss, session, new BlockScope());
+      MemberLeases leases = new MemberLeases(asked, opening, new BlockScope());
+      opening.begun(leases.held);
       return leases.parts()
           .<Lease>map(parts -> scope.adopt(new ClusterLease(leases, parts, asked.keys().size(), layout)))
           .doOnError(failure -> leases.close()).doOnCancel(leases::close);
@@ -47,7 +66,7 @@ record MemberLeases(Asked asked, OnMiss onMiss, @Nullable SessionUse session, Bl
       Parts parts = new Parts();
       Supplier<List<KeyRun>> runs = asked.remaining()::runs;
       return asked.rounds(runs, run -> asked.node(run)
-          .flatMap(node -> node.lease(run.keys(asked.keys()), onMiss, session, held))
+          .flatMap(node -> opening.at(run.member(), node, run.keys(asked.keys()), held))
           .doOnNext(lease -> parts.add(new Part(run, lease), asked.remaining())).then())
           .then(Mono.fromSupplier(parts::inOrder));
     });

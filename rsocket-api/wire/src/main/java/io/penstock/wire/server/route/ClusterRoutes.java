@@ -8,6 +8,7 @@ import io.penstock.wire.cluster.ClusterMessages;
 import io.penstock.wire.cluster.ClusterTasks;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.NotJoinedException;
+import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.TaskOrder;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
@@ -29,7 +30,8 @@ public record ClusterRoutes(ServedSpaces spaces, @Nullable ClusterDirectory dire
   Mono<Payload> members(Call call) {
     ClusterDirectory known = served(call, directory);
     call.message(ClusterMessages.MembersRequest.class);
-    return Mono.fromSupplier(() -> call.reply(ClusterMessages.MembersReply.of(known.cluster(), present(known))));
+    return Mono.fromSupplier(() -> call.reply(ClusterMessages.MembersReply.of(
+        new ClusterView(known.cluster(), present(known), known.quotas()))));
   }
 
   private static List<Member> present(ClusterDirectory known) {

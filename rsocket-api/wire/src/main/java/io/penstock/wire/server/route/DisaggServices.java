@@ -5,6 +5,7 @@ import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterTasks;
+import io.penstock.wire.cluster.GatewayBoard;
 import io.penstock.wire.report.Carried;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -18,21 +19,28 @@ import org.jspecify.annotations.Nullable;
 /// @param tasks of the node; null on a node that is in no cluster
 /// @param generation of the node as a rank, which a registry may tell it late; 0 before that. Null if it is that of the
 ///     node
+/// @param gateways that share quotas; null on a node that does not let them
 public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank,
-    @Nullable ClusterDirectory cluster, @Nullable ClusterTasks tasks, @Nullable LongSupplier generation) {
+    @Nullable ClusterDirectory cluster, @Nullable ClusterTasks tasks, @Nullable LongSupplier generation,
+    @Nullable GatewayBoard gateways) {
   public DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank,
       @Nullable LongSupplier generation) {
-    this(registry, rank, null, null, generation);
+    this(registry, rank, null, null, generation, null);
   }
 
   /// A rank whose generation is that of the node.
   public DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
-    this(registry, rank, null, null, null);
+    this(registry, rank, null, null, null, null);
   }
 
   /// These services of a node that is in a cluster.
   public DisaggServices withCluster(ClusterDirectory directory, ClusterTasks own) {
-    return new DisaggServices(registry, rank, directory, own, generation);
+    return new DisaggServices(registry, rank, directory, own, generation, gateways);
+  }
+
+  /// These services of a node that lets gateways tell each other what their tenants use.
+  public DisaggServices withGateways(GatewayBoard board) {
+    return new DisaggServices(registry, rank, cluster, tasks, generation, board);
   }
 
   /// The requests whose blocks this node keeps as a prefill rank; null on another node.

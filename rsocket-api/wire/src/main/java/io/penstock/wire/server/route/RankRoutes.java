@@ -13,6 +13,9 @@ import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.wire.cluster.ClusterMessages;
+import io.penstock.wire.cluster.GatewayBoard;
+import io.penstock.wire.cluster.GatewayUse;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
@@ -77,6 +80,7 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
       case Routes.CLAIM, Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA ->
         services.registry() != null;
       case Routes.KEEP, Routes.SIGNAL -> services.kept() != null;
+      case Routes.USAGE -> services.gateways() != null;
       default -> false;
     };
   }
@@ -87,6 +91,8 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
       return signal(call, served(call, services.kept()));
     } else if (call.route().equals(Routes.KEEP)) {
       return keep(call, served(call, services.kept()));
+    } else if (call.route().equals(Routes.USAGE)) {
+      return usage(call, served(call, services.gateways()));
     }
     RankRegistry registry = served(call, services.registry());
     return switch (call.route()) {
@@ -104,6 +110,12 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
           call.route());
     }
     return service;
+  }
+
+  private static Mono<Payload> usage(Call call, GatewayBoard board) {
+    GatewayUse use = call.message(ClusterMessages.UsageRequest.class).use();
+    return Mono.fromSupplier(() -> call.reply(ClusterMessages.UsageReply.of(board.tell(use))))
+        .onErrorMap(IllegalStateException.class, full -> WireFormatException.request("gateway", "one of few", full));
   }
 
   private Mono<Payload> claim(Call call, RankRegistry registry) {

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.BlockTierContract;
+import io.penstock.testkit.TierHoldsContract;
 import io.penstock.testkit.TierPromise;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
@@ -16,7 +17,7 @@ import java.util.SplittableRandom;
 import reactor.core.scheduler.Schedulers;
 
 /// Three nodes keep the contract of a tier together.
-final class ClusterTierContractTest extends BlockTierContract {
+final class ClusterTierContractTest extends BlockTierContract implements TierHoldsContract {
   private static final List<String> NAMES = List.of("a", "b", "c");
 
   private final Map<BlockTier, ClusterOfTiers> behind = new HashMap<>();

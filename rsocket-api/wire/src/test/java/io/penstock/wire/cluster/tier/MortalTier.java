@@ -11,9 +11,11 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.spi.ForwardingLease;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -21,6 +23,8 @@ import reactor.core.publisher.Sinks;
 /// A node that may die: from then on its streams, and every new call, end with a transient failure.
 final class MortalTier extends ForwardingTier {
   private final Sinks.Empty<Void> death = Sinks.empty();
+  /// Reads under leases so far.
+  final AtomicInteger reads = new AtomicInteger();
   private volatile boolean dead;
 
   MortalTier(BlockTier tier) {
@@ -46,8 +50,62 @@ final class MortalTier extends ForwardingTier {
   }
 
   @Override
+  public TierHolds holds(Object party) {
+    return new MortalHolds(super.holds(party));
+  }
+
+  @Override
   public Flux<TierEvent> follow() {
     return CutOff.at(super.follow(), death.asMono());
+  }
+
+  /// Counts reads under leases.
+  private final class MortalHolds extends TierHolds {
+    private final TierHolds holds;
+
+    private MortalHolds(TierHolds holds) {
+      this.holds = holds;
+    }
+
+    @Override
+    public Mono<ReadLease> lease(List<BlockKey> keys, LeaseTerms terms) {
+      return living(holds.lease(keys, terms));
+    }
+
+    @Override
+    public Mono<Boolean> release(long id) {
+      return living(holds.release(id));
+    }
+
+    @Override
+    public Mono<Lease> read(long id, List<BlockKey> keys, BlockScope scope) {
+      return living(holds.read(id, keys, scope).<Lease>map(lease -> scope.adopt(new MortalLease(lease))))
+          .doOnSubscribe(begun -> reads.incrementAndGet());
+    }
+
+    @Override
+    public Mono<List<KeyOutcome>> pin(List<BlockKey> keys, Pin pin) {
+      return living(holds.pin(keys, pin));
+    }
+
+    @Override
+    public Mono<List<KeyOutcome>> remove(List<BlockKey> keys, boolean force) {
+      return living(holds.remove(keys, force));
+    }
+
+    @Override
+    public Flux<RemovalCount> remove(KeyFilter which, boolean force) {
+      return holds.remove(which, force);
+    }
+
+    private <T> Mono<T> living(Mono<T> call) {
+      return Mono.defer(() -> dead ? Mono.error(failure()) : call);
+    }
+
+    @Override
+    protected void free() {
+      holds.close();
+    }
   }
 
   private final class MortalLease extends ForwardingLease {
