@@ -40,6 +40,7 @@ final class ClusterEvents {
   }
 
   void listenTo(EmbeddedCaches caches) {
+    caches.watch().onDeath(onMembers);
     caches.manager().addListener(new Views(this));
     caches.members().addListener(new Records(this));
     caches.blocks().addListener(new Segments(this));
