@@ -28,19 +28,15 @@ import org.jspecify.annotations.Nullable;
 /// @param host that is bound
 /// @param port that is bound; 0 for a free one
 /// @param seal null for messages that anyone can read and send
-record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Names names, @Nullable Seal seal) {
+record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Names names, @Nullable Seal seal,
+    ChannelTimes times) {
   private static final int CONNECT_MILLIS = 500;
   private static final int SEND_BUFFER = 640 << 10;
   private static final int MOST_BYTES = 8 << 20;
   private static final int MOST_THREADS = 64;
   private static final int THREAD_IDLE_MILLIS = 10_000;
-  private static final int MERGE_MIN_MILLIS = 1000;
-  private static final int MERGE_MAX_MILLIS = 4000;
-  private static final int HEARTBEAT_MILLIS = 1500;
-  private static final int SILENCE_MILLIS = 6000;
   private static final int VERIFY_MILLIS = 900;
   private static final int RESEND_MILLIS = 200;
-  private static final int JOIN_MILLIS = 1500;
   private static final int NO_SEEDS_MILLIS = 1;
   private static final int STABLE_MILLIS = 5000;
   private static final int STABLE_BYTES = 1 << 20;
@@ -65,13 +61,13 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
       stack.add(new SealedMessages(seal));
     }
     stack.add(new SeedDiscovery(seeds, names));
-    stack.add(new MERGE3().setMinInterval(MERGE_MIN_MILLIS).setMaxInterval(MERGE_MAX_MILLIS));
-    stack.add(new FD_ALL3().setInterval(HEARTBEAT_MILLIS).setTimeout(SILENCE_MILLIS));
+    stack.add(new MERGE3().setMinInterval(times.meet() / 4).setMaxInterval(times.meet()));
+    stack.add(new FD_ALL3().setInterval(times.heartbeat()).setTimeout(times.silence()));
     stack.add(new VERIFY_SUSPECT2().setTimeout(VERIFY_MILLIS));
     stack.add(new NAKACK2().useMcastXmit(false).setXmitInterval(RESEND_MILLIS));
     stack.add(new UNICAST3().setXmitInterval(RESEND_MILLIS));
     stack.add(new STABLE().setDesiredAverageGossip(STABLE_MILLIS).setMaxBytes(STABLE_BYTES));
-    stack.add(new GMS().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : JOIN_MILLIS).printLocalAddress(false));
+    stack.add(new GMS().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).printLocalAddress(false));
     stack.add(new UFC().setMaxCredits(CREDITS));
     stack.add(new MFC().setMaxCredits(CREDITS));
     stack.add(new FRAG4().setFragSize(FRAGMENT));

@@ -79,8 +79,8 @@ final class DeathWatchTest {
 
   private void join(int at) throws Exception {
     List<Seed> seeds = all.isEmpty() ? List.of() : List.of(new Seed("127.0.0.1", port));
-    JChannel channel = new ChannelPlan(BoundHost.of("127.0.0.1"), at, seeds, InetAddress::getAllByName, null)
-        .channel("m" + all.size());
+    JChannel channel = new ChannelPlan(BoundHost.of("127.0.0.1"), at, seeds, InetAddress::getAllByName, null,
+        ChannelTimes.DEFAULTS).channel("m" + all.size());
     channel.connect("watched");
     all.add(channel);
   }
