@@ -11,7 +11,6 @@ import org.jgroups.protocols.MFC;
 import org.jgroups.protocols.UFC;
 import org.jgroups.protocols.UNICAST3;
 import org.jgroups.protocols.VERIFY_SUSPECT2;
-import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.stack.Protocol;
@@ -67,7 +66,7 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
     stack.add(new NAKACK2().useMcastXmit(false).setXmitInterval(RESEND_MILLIS));
     stack.add(new UNICAST3().setXmitInterval(RESEND_MILLIS));
     stack.add(new STABLE().setDesiredAverageGossip(STABLE_MILLIS).setMaxBytes(STABLE_BYTES));
-    stack.add(new GMS().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).printLocalAddress(false));
+    stack.add(new OrderedViews().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).printLocalAddress(false));
     stack.add(new UFC().setMaxCredits(CREDITS));
     stack.add(new MFC().setMaxCredits(CREDITS));
     stack.add(new FRAG4().setFragSize(FRAGMENT));

@@ -65,6 +65,24 @@ final class DeathWatchTest {
   }
 
   @Test
+  void aMemberThatDies_beforeAllHaveItsLastView_isMissedByAll_withinTwoSeconds() throws Exception {
+    JChannel next = all.get(1);
+    DISCARD deaf = new DISCARD().discardAll(true);
+    next.getProtocolStack().insertProtocol(deaf, ProtocolStack.Position.ABOVE, TP.class);
+    join(0);
+    Eventually.holds("others have the view that lacks at the next maker of views",
+        () -> all.get(2).getView().size() == MEMBERS + 1 && all.get(3).getView().size() == MEMBERS + 1);
+    assertThat(next.getView().size()).isEqualTo(MEMBERS);
+    transport(all.getFirst()).stop();
+    deaf.discardAll(false);
+
+    long millis = millisUntilUnseen(List.of(all.get(0)), List.of(next, all.get(2), all.get(3), all.get(4)));
+
+    System.out.println("a member that died while it told a view was missed after " + millis + " ms");
+    assertThat(millis).isLessThan(MOST_MILLIS);
+  }
+
+  @Test
   void connectionsThatClose_removeNoMember() {
     long view = all.getFirst().getView().getViewId().getId();
     for (int i = 0; i < 100; i++) {
