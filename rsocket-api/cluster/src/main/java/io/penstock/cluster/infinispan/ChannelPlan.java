@@ -66,7 +66,8 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
     stack.add(new NAKACK2().useMcastXmit(false).setXmitInterval(RESEND_MILLIS));
     stack.add(new UNICAST3().setXmitInterval(RESEND_MILLIS));
     stack.add(new STABLE().setDesiredAverageGossip(STABLE_MILLIS).setMaxBytes(STABLE_BYTES));
-    stack.add(new OrderedViews().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).printLocalAddress(false));
+    stack.add(
+        new OrderedViews().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).printLocalAddress(false));
     stack.add(new UFC().setMaxCredits(CREDITS));
     stack.add(new MFC().setMaxCredits(CREDITS));
     stack.add(new FRAG4().setFragSize(FRAGMENT));

@@ -50,9 +50,14 @@ final class ClusterEvents {
     return losses.asFlux();
   }
 
-  /// Tells that the map is not what members said any more.
+  /// Tells that the map is not what members said any more. A member that announces no tier does not care.
   void lose(MapLoss loss) {
-    serial.run(() -> losses.tryEmitNext(loss).orThrow());
+    serial.run(() -> {
+      Sinks.EmitResult told = losses.tryEmitNext(loss);
+      if (told != Sinks.EmitResult.FAIL_ZERO_SUBSCRIBER && told != Sinks.EmitResult.FAIL_TERMINATED) {
+        told.orThrow();
+      }
+    });
   }
 
   void close() {

@@ -37,7 +37,7 @@ import reactor.core.scheduler.Schedulers;
 /// to nothing while a view is made, or parts of a cluster meet.
 ///
 /// It stands right above the transport.
-public final class DeathWatch extends Protocol {
+final class DeathWatch extends Protocol {
   private static final short PROTOCOL = 1704;
   private static final long TICK_MILLIS = 500;
   private static final int CONNECT_MILLIS = 500;

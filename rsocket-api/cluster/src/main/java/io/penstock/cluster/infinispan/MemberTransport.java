@@ -9,7 +9,7 @@ import org.jgroups.protocols.TCP;
 
 /// TCP between members, which tells when a connection closes. Members that talk have one connection, and as all send
 /// heartbeats to all, every two have one.
-public final class MemberTransport extends TCP {
+final class MemberTransport extends TCP {
   private static final short PROTOCOL = 1703;
 
   static {
