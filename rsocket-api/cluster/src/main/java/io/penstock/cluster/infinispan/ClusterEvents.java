@@ -40,6 +40,7 @@ final class ClusterEvents {
   }
 
   void listenTo(EmbeddedCaches caches) {
+    caches.watch().onDeath(onMembers);
     caches.manager().addListener(new Views(this));
     caches.members().addListener(new Records(this));
     caches.blocks().addListener(new Segments(this));
@@ -49,9 +50,14 @@ final class ClusterEvents {
     return losses.asFlux();
   }
 
-  /// Tells that the map is not what members said any more.
+  /// Tells that the map is not what members said any more. A member that announces no tier does not care.
   void lose(MapLoss loss) {
-    serial.run(() -> losses.tryEmitNext(loss).orThrow());
+    serial.run(() -> {
+      Sinks.EmitResult told = losses.tryEmitNext(loss);
+      if (told != Sinks.EmitResult.FAIL_ZERO_SUBSCRIBER && told != Sinks.EmitResult.FAIL_TERMINATED) {
+        told.orThrow();
+      }
+    });
   }
 
   void close() {

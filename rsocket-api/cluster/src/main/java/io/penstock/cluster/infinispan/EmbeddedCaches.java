@@ -31,10 +31,12 @@ public final class EmbeddedCaches implements AutoCloseable {
   private final AdvancedCache<byte[], byte[]> blocks;
   private final AdvancedCache<byte[], byte[]> shared;
 
+  private final DeathWatch watch;
   private final String address;
 
   private EmbeddedCaches(DefaultCacheManager manager, JChannel channel) {
     this.manager = manager;
+    this.watch = channel.getProtocolStack().findProtocol(DeathWatch.class);
     this.address = address(channel);
     this.members = manager.<byte[], byte[]>getCache(MEMBERS).getAdvancedCache();
     this.blocks = manager.<byte[], byte[]>getCache(BLOCKS).getAdvancedCache();
@@ -111,6 +113,11 @@ public final class EmbeddedCaches implements AutoCloseable {
   /// Where other members reach this one, `HOST:PORT`.
   String address() {
     return address;
+  }
+
+  /// What sees members die.
+  DeathWatch watch() {
+    return watch;
   }
 
   DefaultCacheManager manager() {

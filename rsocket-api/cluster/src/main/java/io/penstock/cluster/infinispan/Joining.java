@@ -32,13 +32,16 @@ import reactor.core.publisher.Mono;
 /// @param random for keys and numbers that no other member may have
 /// @param storage of the directory's entries
 /// @param keysPerSecond most names a second of blocks that a node had before, see [Pace]
-public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageType storage, long keysPerSecond) {
+/// @param times how long members wait for each other
+public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageType storage, long keysPerSecond,
+    ChannelTimes times) {
   private static final int SENDER_BYTES = 16;
   private static final Duration SWEEP_GRACE = Duration.ofSeconds(10);
 
   /// As nodes join.
   public static Joining defaults() {
-    return new Joining(InetAddress::getAllByName, new SecureRandom(), StorageType.OFF_HEAP, 200_000);
+    return new Joining(InetAddress::getAllByName, new SecureRandom(), StorageType.OFF_HEAP, 200_000,
+        ChannelTimes.DEFAULTS);
   }
 
   /// Joins a cluster, or forms it. A cancel before the end leaves it.
@@ -108,7 +111,8 @@ public record Joining(SeedDiscovery.Names names, SecureRandom random, StorageTyp
     }
     List<Seed> seeds = terms.seeds().stream().map(Seed::parse).toList();
     requireAnyAddress(seeds);
-    return new ChannelPlan(BoundHost.of(terms.host()), terms.port(), seeds, names, seal).channel(terms.node());
+    return new ChannelPlan(BoundHost.of(terms.host()), terms.port(), seeds, names, seal, times).channel(
+        terms.node());
   }
 
   /// Refuses seeds of which none has an address: a name that is spelt wrong would make a cluster of its own.

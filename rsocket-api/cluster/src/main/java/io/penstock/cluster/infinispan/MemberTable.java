@@ -29,14 +29,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The records of members, one under each name, in a cache that every member keeps. A member is there if the engine
-/// sees it now and it has a record. Safe from any thread.
+/// The records of members, one under each name, in a cache that every member keeps. A member is there if it is in the
+/// engine's view, was not found dead, and has a record. Safe from any thread.
 final class MemberTable {
   private static final Logger LOG = LoggerFactory.getLogger(MemberTable.class);
   /// Looks in a row that miss a member, before its record is removed.
   private static final int MISSED_LOOKS = 3;
 
   private final DefaultCacheManager manager;
+  private final DeathWatch watch;
   private final AdvancedCache<byte[], byte[]> cache;
   private final Listener listener;
   private final LongSupplier nanos;
@@ -68,6 +69,7 @@ final class MemberTable {
   /// @param nanos clock of the ages of records
   MemberTable(EmbeddedCaches caches, Listener listener, LongSupplier nanos) {
     this.manager = caches.manager();
+    this.watch = caches.watch();
     this.cache = caches.members();
     this.listener = listener;
     this.nanos = nanos;
@@ -195,6 +197,7 @@ final class MemberTable {
     if (view != null) {
       view.forEach(address -> present.add(address.getNodeUUID()));
     }
+    present.removeAll(watch.dead());
     return present;
   }
 

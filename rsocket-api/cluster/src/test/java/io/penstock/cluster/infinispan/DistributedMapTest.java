@@ -25,7 +25,7 @@ final class DistributedMapTest extends SharedMapContract {
     for (int i = 0; i < 2; i++) {
       List<Seed> seeds = i == 0 ? List.of() : List.of(new Seed("localhost", port));
       JChannel channel = new ChannelPlan(BoundHost.of("127.0.0.1"), i == 0 ? port : TestMember.freePort(), seeds,
-          InetAddress::getAllByName, null).channel("map" + i);
+          InetAddress::getAllByName, null, ChannelTimes.DEFAULTS).channel("map" + i);
       EmbeddedCaches caches = EmbeddedCaches.join(channel, "contract", "map" + i, StorageType.OFF_HEAP);
       MemberThreads threads = MemberThreads.start();
       CACHES.add(caches);

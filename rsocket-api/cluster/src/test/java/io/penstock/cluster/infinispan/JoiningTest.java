@@ -33,11 +33,11 @@ final class JoiningTest {
   @Test
   void theSecret_decidesWhoIsIn() {
     int port = TestMember.freePort();
-    try (TestMember a = TestMember.join(Joining.defaults(), "secret", "a", port, "river");
-        TestMember b = TestMember.join(Joining.defaults(), "secret", "b", TestMember.freePort(), "river", port);
-        TestMember wrong = TestMember.join(Joining.defaults(), "secret", "c", TestMember.freePort(), "lake", port);
-        TestMember none = TestMember.join(Joining.defaults(), "secret", "d", TestMember.freePort(), null, port);
-        TestMember other = TestMember.join(Joining.defaults(), "other", "e", TestMember.freePort(), "river", port)) {
+    try (TestMember a = TestMember.join(TestMember.QUICK, "secret", "a", port, "river");
+        TestMember b = TestMember.join(TestMember.QUICK, "secret", "b", TestMember.freePort(), "river", port);
+        TestMember wrong = TestMember.join(TestMember.QUICK, "secret", "c", TestMember.freePort(), "lake", port);
+        TestMember none = TestMember.join(TestMember.QUICK, "secret", "d", TestMember.freePort(), null, port);
+        TestMember other = TestMember.join(TestMember.QUICK, "other", "e", TestMember.freePort(), "river", port)) {
       Eventually.holds("b is in", () -> a.members().equals(List.of("a", "b")));
       assertThat(b.members()).isEqualTo(List.of("a", "b"));
       assertThat(wrong.members()).isEqualTo(List.of("c"));
@@ -77,8 +77,8 @@ final class JoiningTest {
     SeedDiscovery.Names names = host -> asked.incrementAndGet() < 4
         ? new InetAddress[] {silent}
         : new InetAddress[] {silent, there};
-    Joining joining = new Joining(names, new SecureRandom(), StorageType.HEAP, 1000);
-    try (TestMember a = TestMember.join("seeds", "a", port);
+    Joining joining = new Joining(names, new SecureRandom(), StorageType.HEAP, 1000, TestMember.QUICK.times());
+    try (TestMember a = TestMember.join(TestMember.QUICK, "seeds", "a", port, null);
         TestMember b = TestMember.join(joining, "seeds", "b", TestMember.freePort(), null, port)) {
       Eventually.holds("b found a, later", () -> a.members().equals(List.of("a", "b")));
       Eventually.holds("b knows a", () -> b.members().equals(List.of("a", "b")));
@@ -89,7 +89,7 @@ final class JoiningTest {
   void seedsOfWhichNoneHasAnAddress_areRefused() {
     Joining joining = new Joining(host -> {
       throw new UnknownHostException(host);
-    }, new SecureRandom(), StorageType.HEAP, 1000);
+    }, new SecureRandom(), StorageType.HEAP, 1000, ChannelTimes.DEFAULTS);
     assertThatThrownBy(() -> TestMember.attempt(joining, "seeds", "a", 0, null, FIGURES, 7800).block())
         .hasRootCauseInstanceOf(UnknownHostException.class).hasMessageContaining("localhost");
   }

@@ -24,9 +24,9 @@ final class SplitTest {
   @Test
   void afterASplit_theDirectoryNamesWhatIsThere_andNothingThatWentMeanwhile() throws Exception {
     int port = TestMember.freePort();
-    try (TestMember a = TestMember.join("split", "a", port);
-        TestMember b = TestMember.join("split", "b", TestMember.freePort(), port);
-        TestMember c = TestMember.join("split", "c", TestMember.freePort(), port)) {
+    try (TestMember a = TestMember.join(TestMember.QUICK, "split", "a", port, null);
+        TestMember b = TestMember.join(TestMember.QUICK, "split", "b", TestMember.freePort(), null, port);
+        TestMember c = TestMember.join(TestMember.QUICK, "split", "c", TestMember.freePort(), null, port)) {
       List<TestMember> all = List.of(a, b, c);
       all.forEach(member -> KEYS.forEach(key -> member.tier.put(key, ModelTier.DRAM)));
       Eventually.holds("all know all", () -> c.everyHolderOf(KEYS).equals(List.of("{a=0, b=0, c=0}")));

@@ -12,12 +12,14 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.infinispan.configuration.cache.StorageType;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -25,6 +27,9 @@ import reactor.core.scheduler.Schedulers;
 
 /// A member of a cluster on the loopback, with a tier without bytes.
 final class TestMember implements AutoCloseable {
+  /// Members that lose and find each other sooner than nodes do.
+  static final Joining QUICK = new Joining(InetAddress::getAllByName, new SecureRandom(), StorageType.OFF_HEAP, 200_000,
+      new ChannelTimes(500, 400, 500, 2000));
   static final Scheduler TIMERS = Schedulers.newParallel("test-timers", 1, true);
   private static final int LOG = 1 << 16;
 
