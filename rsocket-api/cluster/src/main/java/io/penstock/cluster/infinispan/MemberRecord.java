@@ -34,6 +34,7 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds) {
       for (long round : rounds) {
         to.writeLong(round);
       }
+      to.writeLong(member.figures().idleMillis()); // the last field: members that do not know it leave it unread
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -62,13 +63,14 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds) {
         throw new IOException("version of a member's record must be " + VERSION + " (was " + version + ")");
       }
       UUID address = new UUID(from.readLong(), from.readLong());
-      Member member = readMember(from);
+      Member untimed = readMember(from);
       int reunions = from.readInt();
       long[] rounds = new long[from.readInt()];
       for (int i = 0; i < rounds.length; i++) {
         rounds[i] = from.readLong();
       }
-      return new MemberRecord(address, member, reunions, rounds);
+      long idleMillis = from.available() >= Long.BYTES ? from.readLong() : 0; // one from before has none
+      return new MemberRecord(address, untimed.withIdle(idleMillis), reunions, rounds);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -32,6 +32,7 @@ final class Peers {
   private final Scheduler timers;
   private final RandomGenerator random;
   @GuardedBy("this") private final Map<ClusterEvents.Start, Lane<Reached>> lanes = new HashMap<>();
+  @GuardedBy("this") private List<Member> kept = List.of();
   @GuardedBy("this") private boolean closed;
 
   /// A node behind a connection.
@@ -85,7 +86,14 @@ final class Peers {
   }
 
   /// Ends connections to others than `members`.
+  @SuppressWarnings("ReferenceEquality") // comparing two lists would cost as many steps as they have members
   void keep(List<Member> members) {
+    synchronized (this) {
+      if (kept == members) {
+        return;
+      }
+      kept = members;
+    }
     List<Lane<Reached>> left = new ArrayList<>();
     Set<ClusterEvents.Start> there = new HashSet<>();
     members.forEach(member -> there.add(ClusterEvents.start(member)));
