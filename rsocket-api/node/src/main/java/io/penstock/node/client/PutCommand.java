@@ -256,7 +256,8 @@ final class PutCommand extends ClientCommand {
   private void summary(long bytes, long paddingBytes, Carriage carried, PutFate fate, long missing) {
     PutFate.Required wanted = fate.required();
     if (isJson()) {
-      console.json(new Total(blocks, bytes, stored, present, fate.promised(), fate.evicted(), wanted, missing, carried));
+      console
+          .json(new Total(blocks, bytes, stored, present, fate.promised(), fate.evicted(), wanted, missing, carried));
     }
     long elsewhere = blocks - stored - present;
     console.say("%s, %s: %s stored%s, %s there already%s%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),

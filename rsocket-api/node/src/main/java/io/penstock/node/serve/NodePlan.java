@@ -1,8 +1,8 @@
 package io.penstock.node.serve;
 
 import io.penstock.device.memory.MappedOptions;
-import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Writing;

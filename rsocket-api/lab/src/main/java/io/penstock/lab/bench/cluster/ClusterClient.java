@@ -61,7 +61,8 @@ final class ClusterClient implements AutoCloseable {
   /// @param spread of what it puts
   static ClusterClient connect(List<String> seeds, CacheSpace space, int requests, Spread spread) {
     PenstockClient client = requireNonNull(PenstockClient.connectCluster(seeds, "",
-        PenstockClient.Options.of(space).withMemory(2 * requests * WINDOW, WINDOW).withSpread(spread)).block(PATIENCE), "a client");
+        PenstockClient.Options.of(space).withMemory(2 * requests * WINDOW, WINDOW).withSpread(spread)).block(PATIENCE),
+        "a client");
     return new ClusterClient(client, space, requests);
   }
 

@@ -59,9 +59,10 @@ final class WireNodes implements Nodes {
 
   private synchronized @Nullable ClusterView fresh() {
     ClusterView known = view;
-    return known != null && now() - askedMillis < FRESH.plus(FRESH_A_MEMBER.multipliedBy(known.members().size())).toMillis()
-        ? known
-        : null;
+    return known != null
+        && now() - askedMillis < FRESH.plus(FRESH_A_MEMBER.multipliedBy(known.members().size())).toMillis()
+            ? known
+            : null;
   }
 
   private long now() {

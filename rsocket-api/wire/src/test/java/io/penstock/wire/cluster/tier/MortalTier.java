@@ -10,7 +10,10 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.spi.ForwardingLease;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
@@ -43,6 +46,11 @@ final class MortalTier extends ForwardingTier {
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return super.lease(keys, onMiss, scope).map(lease -> scope.adopt(new MortalLease(lease)));
+  }
+
+  @Override
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
+    return CutOff.at(super.put(keys, terms, shape, source), death.asMono());
   }
 
   @Override
