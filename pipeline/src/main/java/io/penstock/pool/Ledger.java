@@ -13,6 +13,7 @@ import io.penstock.pool.evict.EvictionOrder;
 import io.penstock.pool.evict.EvictionOrders;
 import io.penstock.pool.evict.KeyTable;
 import io.penstock.pool.evict.LevelBytes;
+import io.penstock.pool.evict.LongColumn;
 import io.penstock.pool.evict.LruList;
 import io.penstock.pool.evict.SessionOrder;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Decides hits and victims in reference order, as the textbook policy does: it touches a key, or inserts it and evicts
@@ -50,6 +52,8 @@ public final class Ledger<V> {
   private final LevelBytes levelOf = new LevelBytes();
   private final LedgerValues<V> values;
   private final Demotions<V> demotions;
+  private final LongColumn uses = new LongColumn();
+  private @Nullable LongSupplier clock;
 
   /// Receives each key that the policy moved. Must not call back.
   @FunctionalInterface
@@ -163,6 +167,32 @@ public final class Ledger<V> {
     return this;
   }
 
+  /// Remembers when each key was used, for 8 more bytes a key. Only while the ledger is empty.
+  ///
+  /// @param useClock of any unit, above 0; null to remember nothing
+  public Ledger<V> timed(@Nullable LongSupplier useClock) {
+    clock = useClock;
+    return this;
+  }
+
+  private void used(int row) {
+    if (clock != null) {
+      uses.set(row, clock.getAsLong());
+    }
+  }
+
+  /// When the least recently used key of the last level that has keys was used; unless another order chooses the victim,
+  /// or a [Hold] keeps it, that key leaves next. FIFO counts no uses but the first. 0 if there is none, or uses are not
+  /// [#timed].
+  public long oldestUse() {
+    for (LruList level : levels.reversed()) {
+      if (level.size() > 0) {
+        return clock == null ? 0 : uses.get(level.first());
+      }
+    }
+    return 0;
+  }
+
   /// The value of `key`, without counting as a use; null if it has none.
   public @Nullable V peek(BlockKey key) {
     int row = rows.find(key);
@@ -210,6 +240,7 @@ public final class Ledger<V> {
   }
 
   private void promote(int row, BlockKey key, V value, Moves<V> moves) {
+    used(row);
     int before = levelOf.get(row);
     levels.get(before).unlink(row);
     if (before > 0) {
@@ -242,6 +273,7 @@ public final class Ledger<V> {
       order.touched(row, key, position);
     }
     if (!isFifo) {
+      used(row);
       LruList list = levels.get(levelOf.get(row));
       list.unlink(row);
       list.link(row);
@@ -292,6 +324,7 @@ public final class Ledger<V> {
     }
     int row = rows.add(key);
     setValue.accept(row);
+    used(row);
     levels.get(level).link(row);
     if (order != null) {
       order.inserted(row, key, position);
@@ -361,6 +394,7 @@ public final class Ledger<V> {
     }
     rows.clear();
     levelOf.clear();
+    uses.clear();
     values.clear();
     if (order != null) {
       order.clear();

@@ -8,6 +8,7 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierEvent.Level;
 import io.penstock.tier.spi.TierInputs;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,11 @@ final class RecordedInputs implements TierInputs {
 
   private RecordedEvent event(Kind kind) {
     return RecordedEvent.of(kind, 0).ofTier(tier);
+  }
+
+  @Override
+  public @Nullable LongSupplier useMicros() {
+    return inputs.useMicros();
   }
 
   @Override

@@ -34,6 +34,13 @@ public final class HostTier extends ForwardingTier {
         TierInputs.of(chunks), StackOptions.Sampling.none()));
   }
 
+  /// A tier with inputs of another kind.
+  public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener,
+      TierInputs inputs) {
+    this(new TierStack(space, List.of(new StackLevel.Host(options.name(), capacityBlocks)), options, listener, inputs,
+        StackOptions.Sampling.none()));
+  }
+
   private HostTier(TierStack stack) {
     super(stack);
     this.stack = stack;

@@ -153,7 +153,7 @@ final class StackParts implements Decisions.Rules {
       levels.add(figures.level(i, capacity, stores.health(i), stores.copies(i), stores.diskStat(i)));
     }
     return figures.stat(memory.arena().claimedSlots(), events.lastSequence(), levels, holds.leases(),
-        holds.mostLeased(), holds.mostPinned());
+        holds.mostLeased(), holds.mostPinned()).withOldestUseMicros(index.oldestUse());
   }
 
   /// Length of the prefix of `keys` that is visible or being written. Under the lock.

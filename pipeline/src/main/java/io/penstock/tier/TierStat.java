@@ -21,14 +21,24 @@ import org.jspecify.annotations.Nullable;
 /// @param tiering the queue for its disk, and its deviations from the policy
 /// @param memory its host memory, by kind; empty if it reports none
 /// @param holds its read leases and pins
+/// @param oldestUseMicros when the least recently used block of the last level that has blocks was used, in microseconds
+///     since 1970 by the clock of the tier's host; 0 if there is none, or the tier does not know
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
     long stored, long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering,
-    List<Memory> memory, Holds holds) {
+    List<Memory> memory, Holds holds, long oldestUseMicros) {
   public TierStat {
     levels = List.copyOf(levels);
     requireNonNull(tiering, "tiering");
     memory = memory == null ? List.of() : List.copyOf(memory); // null from a node that does not know of it
     holds = holds == null ? Holds.NONE : holds; // likewise
+  }
+
+  /// Figures of a tier that does not know when its blocks were used.
+  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
+      long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering, List<Memory> memory,
+      Holds holds) {
+    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
+        tiering, memory, holds, 0);
   }
 
   /// Figures of a tier that reports no memory, and no leases and pins.
@@ -47,12 +57,17 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
 
   public TierStat withMemory(List<Memory> memory) {
     return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
-        lastSequence, levels, tiering, memory, holds);
+        lastSequence, levels, tiering, memory, holds, oldestUseMicros);
+  }
+
+  public TierStat withOldestUseMicros(long oldestUseMicros) {
+    return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
+        lastSequence, levels, tiering, memory, holds, oldestUseMicros);
   }
 
   public TierStat withHolds(Holds holds) {
     return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
-        lastSequence, levels, tiering, memory, holds);
+        lastSequence, levels, tiering, memory, holds, oldestUseMicros);
   }
 
   /// The read leases and pins of a tier, and the blocks that they keep from being evicted; counters run from its

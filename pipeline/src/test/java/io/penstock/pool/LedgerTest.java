@@ -23,6 +23,26 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(30)
 final class LedgerTest {
   private static final SpaceId SPACE = new SpaceId(1, 2);
+
+  @ParameterizedTest
+  @EnumSource(names = {"LRU", "FIFO", "ADAPTIVE"})
+  void oldestUse_isThatOfTheLeastRecentlyUsedKey_ofTheLastLevelWithKeys(EvictionPolicy policy) {
+    long[] now = {0};
+    Ledger<Integer> ledger = new Ledger<Integer>(SPACE, policy, 2, 2).timed(() -> now[0]);
+    assertThat(ledger.oldestUse()).isZero();
+    for (int i = 1; i <= 4; i++) {
+      now[0] = 10L * i;
+      ledger.insert(key(i), i, (key, value, level) -> {});
+    }
+    assertThat(ledger.oldestUse()).isEqualTo(10);
+    now[0] = 50;
+    ledger.touch(key(1), (key, value, level) -> {});
+    assertThat(ledger.oldestUse()).isEqualTo(policy == EvictionPolicy.FIFO ? 10 : 20);
+    ledger.clear();
+    assertThat(ledger.oldestUse()).isZero();
+    assertThat(new Ledger<Integer>(SPACE, policy, 2).oldestUse()).as("not timed").isZero();
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"LRU", "FIFO"})
   void references_atRandom_areDecidedAsTheTextbookDoes(EvictionPolicy policy) {

@@ -1,20 +1,20 @@
 package io.penstock.pool.evict;
 
 /// A `long` for each row, 0 at first, in chunks: growing copies no values.
-final class LongColumn {
+public final class LongColumn {
   private final IntColumn high = new IntColumn();
   private final IntColumn low = new IntColumn();
 
-  long get(int row) {
+  public long get(int row) {
     return (long) high.get(row) << 32 | (low.get(row) & 0xFFFF_FFFFL);
   }
 
-  void set(int row, long value) {
+  public void set(int row, long value) {
     high.set(row, (int) (value >>> 32));
     low.set(row, (int) value);
   }
 
-  void clear() {
+  public void clear() {
     high.clear();
     low.clear();
   }

@@ -54,7 +54,7 @@ public final class StackIndex {
     this.ledger = new Ledger<>(shape.info().space().id(), shape.options().policy(), shape.ledgerCapacities());
     this.numbered = shape.isDisk(shape.last()) ? shape.last() : -1;
     this.lookups = new StackLookups(shape, figures, states, this::places);
-    ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate());
+    ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate()).timed(shape.inputs().useMicros());
     this.sessions = ledger.sessions();
     if (sessions != null) {
       sessions.bounds(SessionBounds.defaults(), shape.inputs()::nanos);
@@ -190,6 +190,11 @@ public final class StackIndex {
   /// Makes `block`, which is held, the last victim of its level, without counting a use.
   public void passOver(Resident block) {
     ledger.passOver(block.key());
+  }
+
+  /// When the block that leaves next was used last, see [Ledger#oldestUse].
+  public long oldestUse() {
+    return ledger.oldestUse();
   }
 
   // Uses

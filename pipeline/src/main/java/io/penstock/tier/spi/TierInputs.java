@@ -9,6 +9,7 @@ import io.penstock.system.LiveClock;
 import io.penstock.tier.TierEvent;
 import java.security.SecureRandom;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// What a tier learns from elsewhere than its callers and its stores: time, random draws, memory, and who holds
 /// its blocks. A recording gives its own, so that the same inputs can be given again.
@@ -17,6 +18,12 @@ import java.util.function.LongSupplier;
 public interface TierInputs extends SlotReturns {
   /// Time of leases, pins and waits, in nanoseconds from any origin.
   long nanos();
+
+  /// Clock by which the last use of each block is remembered, in microseconds since 1970; null if it is not. That
+  /// takes 8 bytes a block. No decision depends on it.
+  default @Nullable LongSupplier useMicros() {
+    return null;
+  }
 
   /// A random number, for the name of a lease.
   long draw();
@@ -43,11 +50,22 @@ public interface TierInputs extends SlotReturns {
   }
 
   /// Those of the system, with host memory of another kind.
+  ///
+  /// @param useMicros see [#useMicros()]
+  static TierInputs of(ChunkSource chunks, @Nullable LongSupplier useMicros) {
+    return of(LiveClock.process()::nanos, chunks, useMicros);
+  }
+
+  /// Those of the system, with host memory of another kind.
   static TierInputs of(ChunkSource chunks) {
     return of(LiveClock.process()::nanos, chunks);
   }
 
   static TierInputs of(LongSupplier nanos, ChunkSource chunks) {
+    return of(nanos, chunks, null);
+  }
+
+  static TierInputs of(LongSupplier nanos, ChunkSource chunks, @Nullable LongSupplier useMicros) {
     requireNonNull(nanos, "nanos");
     requireNonNull(chunks, "chunks");
     SecureRandom random = new SecureRandom();
@@ -55,6 +73,11 @@ public interface TierInputs extends SlotReturns {
       @Override
       public long nanos() {
         return nanos.getAsLong();
+      }
+
+      @Override
+      public @Nullable LongSupplier useMicros() {
+        return useMicros;
       }
 
       @Override

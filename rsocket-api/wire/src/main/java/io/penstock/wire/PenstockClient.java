@@ -21,6 +21,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.cluster.tier.ClusterTier;
+import io.penstock.wire.cluster.tier.Spread;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
@@ -113,7 +114,8 @@ public final class PenstockClient {
       Parts parts = Parts.of(options);
       Mono<PenstockClient> connecting = ClusterTier
           .connect(places, node -> Mono.defer(() -> Failures.signalled(() -> parts.connect(node, options))),
-              options.space, place, parts.timers, parts.work, new SplittableRandom())
+              options.space, place, parts.timers, parts.work, new SplittableRandom(),
+              options.spread)
           .map(tier -> new PenstockClient(parts, options.space, tier,
               ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST), null, Duration.ZERO))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))
@@ -230,8 +232,9 @@ public final class PenstockClient {
   /// @param inFlightBytes most bytes on their way to the client
   /// @param connection all other settings
   /// @param meters that show the client; null for none
+  /// @param spread of new blocks over the members of a cluster; means nothing to a single node
   public record Options(CacheSpace space, int loadBlocks, int offloadBlocks, long inFlightBytes,
-      KvClientOptions connection, @Nullable MeteredWire meters) {
+      KvClientOptions connection, @Nullable MeteredWire meters, Spread spread) {
     private static final long WINDOW_BYTES = 64 << 20;
     /// Streams that have full credit, and windows that have memory, at one time.
     private static final int STREAMS = 2;
@@ -239,6 +242,7 @@ public final class PenstockClient {
     public Options {
       requireNonNull(space, "space");
       requireNonNull(connection, "connection");
+      requireNonNull(spread, "spread");
       if (loadBlocks < connection.windowBlocks() || offloadBlocks < connection.windowBlocks()) {
         throw new IllegalArgumentException("loadBlocks and offloadBlocks must be >= a window of "
             + connection.windowBlocks() + " blocks (was " + loadBlocks + ", " + offloadBlocks + ")");
@@ -253,26 +257,33 @@ public final class PenstockClient {
       int window = Math.clamp(WINDOW_BYTES / space.layout().blockBytes(), 1, 64);
       KvClientOptions connection = KvClientOptions.builder().windowBlocks(window).build();
       return new Options(space, STREAMS * window, STREAMS * window,
-          (long) STREAMS * connection.creditSlices() * connection.maxSliceBytes(), connection, null);
+          (long) STREAMS * connection.creditSlices() * connection.maxSliceBytes(), connection, null,
+          Spread.defaults());
     }
 
     public Options withMemory(int newLoadBlocks, int newOffloadBlocks) {
-      return new Options(space, newLoadBlocks, newOffloadBlocks, inFlightBytes, connection, meters);
+      return new Options(space, newLoadBlocks, newOffloadBlocks, inFlightBytes, connection, meters, spread);
     }
 
     public Options withInFlightBytes(long bytes) {
-      return new Options(space, loadBlocks, offloadBlocks, bytes, connection, meters);
+      return new Options(space, loadBlocks, offloadBlocks, bytes, connection, meters, spread);
     }
 
     public Options withConnection(KvClientOptions options) {
-      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, options, meters);
+      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, options, meters, spread);
+    }
+
+    /// How new blocks are spread over the members of a cluster, such as the number of their copies.
+    public Options withSpread(Spread newSpread) {
+      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, connection, meters, newSpread);
     }
 
     /// Shows memory, bytes in flight, streams and connections of the client in the registry of `wire`. Use one object
     /// for all clients of a process. In a process with a node, give the client another registry: the meters of streams
     /// and connections have the same names at both ends, and would count both.
     public Options withMeters(MeteredWire wire) {
-      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, connection, requireNonNull(wire, "wire"));
+      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, connection, requireNonNull(wire, "wire"),
+          spread);
     }
   }
 }

@@ -28,6 +28,8 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds, in
   private static final int VERSION = 1;
   /// Number of the field `tellings`.
   private static final int TELLINGS = 1;
+  /// Number of the field [Member.Figures#idleMillis()].
+  private static final int IDLE = 2;
 
   byte[] bytes() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -44,6 +46,9 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds, in
       to.writeByte(TELLINGS);
       to.writeShort(Integer.BYTES);
       to.writeInt(tellings);
+      to.writeByte(IDLE);
+      to.writeShort(Long.BYTES);
+      to.writeLong(member.figures().idleMillis());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -72,20 +77,23 @@ record MemberRecord(UUID address, Member member, int reunions, long[] rounds, in
         throw new IOException("version of the record must be " + VERSION + " for this release (was " + version + ")");
       }
       UUID address = new UUID(from.readLong(), from.readLong());
-      Member member = readMember(from);
+      Member untimed = readMember(from);
       int reunions = from.readInt();
       long[] rounds = readRounds(from);
       int tellings = 0;
+      long idleMillis = 0;
       while (from.available() > 0) {
         int field = from.readUnsignedByte();
         int length = from.readUnsignedShort();
         if (field == TELLINGS && length == Integer.BYTES) {
           tellings = from.readInt();
+        } else if (field == IDLE && length == Long.BYTES) {
+          idleMillis = from.readLong();
         } else {
           from.skipNBytes(length);
         }
       }
-      return new MemberRecord(address, member, reunions, rounds, tellings);
+      return new MemberRecord(address, untimed.withIdle(Math.max(0, idleMillis)), reunions, rounds, tellings);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

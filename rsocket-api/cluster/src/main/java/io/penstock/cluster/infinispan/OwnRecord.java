@@ -18,6 +18,8 @@ import reactor.core.scheduler.Scheduler;
 final class OwnRecord implements Rounds {
   /// The part of the capacity by which the bytes must have changed to be told: one in so many.
   private static final long MUCH = 100;
+  /// The part by which the age of the next victim must have changed to be told: one in so many.
+  private static final long IDLE_MUCH = 10;
   /// Refreshes after which a record is told anyway.
   private static final int ALL_EACH = 10;
 
@@ -109,7 +111,8 @@ final class OwnRecord implements Rounds {
 
   private static boolean hasChanged(Figures before, Figures now) {
     return before.inFlightBytes() != now.inFlightBytes() || before.capacityBytes() != now.capacityBytes()
-        || Math.abs(before.bytes() - now.bytes()) >= Math.max(1, now.capacityBytes() / MUCH);
+        || Math.abs(before.bytes() - now.bytes()) >= Math.max(1, now.capacityBytes() / MUCH)
+        || Math.abs(before.idleMillis() - now.idleMillis()) * IDLE_MUCH >= Math.max(1, before.idleMillis());
   }
 
   /// Writes the newest record; nothing once this is closed.

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 
 final class MemberRecordTest {
   private static final MemberRecord RECORD = new MemberRecord(new UUID(1, 2), new Member("n1", 3,
-      List.of("10.0.0.1:7733", "unix:/run/n1"), "zone1", Member.State.UP, new Figures(5, 6, 7)), 8, new long[] {9, 10},
+      List.of("10.0.0.1:7733", "unix:/run/n1"), "zone1", Member.State.UP, new Figures(5, 6, 7, 12)), 8,
+      new long[] {9, 10},
       11);
   /// The first release: nothing behind the rounds.
   private static final String FIRST = "01" + "0000000000000001" + "0000000000000002" + "00026e31" + "0000000000000003"
@@ -32,8 +33,8 @@ final class MemberRecordTest {
     return HexFormat.of().parseHex(text);
   }
 
-  private static void assertSame(MemberRecord read, int tellings) {
-    assertThat(read.member()).isEqualTo(RECORD.member());
+  private static void assertSame(MemberRecord read, int tellings, long idleMillis) {
+    assertThat(read.member()).isEqualTo(RECORD.member().withIdle(idleMillis));
     assertThat(read.address()).isEqualTo(RECORD.address());
     assertThat(read.reunions()).isEqualTo(8);
     assertThat(read.rounds()).containsExactly(9, 10);
@@ -42,12 +43,12 @@ final class MemberRecordTest {
 
   @Test
   void record_survivesPassage() {
-    assertSame(MemberRecord.read(RECORD.bytes()), 11);
+    assertSame(MemberRecord.read(RECORD.bytes()), 11, 12);
   }
 
   @Test
   void recordOfTheFirstRelease_isReadWithDefaults() {
-    assertSame(MemberRecord.read(hex(FIRST)), 0);
+    assertSame(MemberRecord.read(hex(FIRST)), 0, 0);
   }
 
   @Test
@@ -80,7 +81,7 @@ final class MemberRecordTest {
     byte[] later = LaterRelease.bytes(RECORD, "gpu");
 
     assertThat(later).hasSizeGreaterThan(RECORD.bytes().length);
-    assertSame(MemberRecord.read(later), 11);
+    assertSame(MemberRecord.read(later), 11, 12);
   }
 
   @Test

@@ -23,6 +23,7 @@ import io.penstock.node.setting.Topic;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Reason;
 import io.penstock.node.tiers.TierRecording;
+import io.penstock.wire.cluster.tier.Spread;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.report.RecordedConnections;
@@ -170,7 +171,17 @@ abstract class ClientCommand implements Callable<Integer> {
           ? dialer.dialClusterNode(address, config, timeout)
           : dialer.dialNode(address, config, timeout);
     }
-    return cluster ? dialer.dialCluster(address, config, timeout) : dialer.dial(address, config, timeout);
+    if (!cluster && copies() != 1) {
+      throw new IllegalArgumentException("--copies must be 1 without --cluster (was " + copies() + ")");
+    }
+    return cluster
+        ? dialer.dialCluster(address, config, timeout, Spread.defaults().withCopies(copies()))
+        : dialer.dial(address, config, timeout);
+  }
+
+  /// Members of a cluster that get each new block.
+  int copies() {
+    return 1;
   }
 
   /// Whether the link must name the space that `config` states.

@@ -22,6 +22,7 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.BlockTokens;
 import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.wire.cluster.tier.ClusterTier;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
@@ -52,6 +53,7 @@ import picocli.CommandLine.TypeConversionException;
     footerHeading = "%nExamples:%n",
     footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7",
       "  penstock put --require written model.bin > keys.txt",
+      "  penstock put --cluster --copies 2 --connect 10.0.0.5:7733 model.bin",
       "  penstock put --tokens 1-64 --token-ids kv.bin",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 --replace b.bin", ""})
@@ -77,9 +79,10 @@ final class PutCommand extends ClientCommand {
   /// @param durability stored blocks by what their receipts promised
   /// @param evicted stored blocks that the node no longer had at the end
   /// @param required least promise of every block; null if the command line stated none
+  /// @param missingCopies copies that --copies asked for and that no member took
   /// @param carried carriers of the bytes, and their times
   record Total(long blocks, long bytes, long stored, long present, Map<String, Long> durability, long evicted,
-      PutFate.@Nullable Required required, Carriage carried) {}
+      PutFate.@Nullable Required required, long missingCopies, Carriage carried) {}
 
   /// Reads the name of a durability.
   static final class DurabilityWord implements ITypeConverter<Durability> {
@@ -112,6 +115,11 @@ final class PutCommand extends ClientCommand {
       description = "With --name: replace the value of this name. Without it such a value stays, and if its length is"
           + " not that of FILE the exit code is 1.")
   private boolean replace;
+
+  @Option(names = "--copies", paramLabel = "N", defaultValue = "1",
+      description = "With --cluster: members that get each new block, at different places where there are such, at most"
+          + " 8 (default: ${DEFAULT-VALUE}).")
+  private int copies = 1;
 
   @Mixin
   private PinOptions pin = new PinOptions();
@@ -166,6 +174,11 @@ final class PutCommand extends ClientCommand {
         new FileInput(from == null ? Channels.newChannel(console.in()) : FileChannel.open(from), space, keys));
   }
 
+  @Override
+  int copies() {
+    return copies;
+  }
+
   private Work value(NodeConfig config, String given) throws IOException {
     NamedValue.requireSpace(config);
     if (file == null || file.equals("-") || count != null || choice.isGiven()) {
@@ -197,7 +210,7 @@ final class PutCommand extends ClientCommand {
       }
       fate.ask(node, patience());
       summary(blocks * config.space().layout().blockBytes() - input.paddingBytes(), input.paddingBytes(),
-          node.carriage(), fate);
+          node.carriage(), fate, node.tier() instanceof ClusterTier all ? all.missingCopies() : 0);
     }
     return fate.isAsRequired() ? ExitCode.OK : ExitCode.NOT_AS_REQUIRED;
   }
@@ -240,10 +253,11 @@ final class PutCommand extends ClientCommand {
     }
   }
 
-  private void summary(long bytes, long paddingBytes, Carriage carried, PutFate fate) {
+  private void summary(long bytes, long paddingBytes, Carriage carried, PutFate fate, long missing) {
     PutFate.Required wanted = fate.required();
     if (isJson()) {
-      console.json(new Total(blocks, bytes, stored, present, fate.promised(), fate.evicted(), wanted, carried));
+      console
+          .json(new Total(blocks, bytes, stored, present, fate.promised(), fate.evicted(), wanted, missing, carried));
     }
     long elsewhere = blocks - stored - present;
     console.say("%s, %s: %s stored%s, %s there already%s%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
@@ -253,6 +267,10 @@ final class PutCommand extends ClientCommand {
     if (paddingBytes > 0) {
       console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d"
           .formatted(Plural.of(paddingBytes, "zero byte"), bytes));
+    }
+    if (missing > 0) {
+      console.say("%s must take each block (%s could not be made)".formatted(Plural.of(copies, "member"),
+          Plural.of(missing, "copy", "copies")));
     }
     if (wanted != null && wanted.less() > 0) {
       console.say("every block must be %s at the end (%s of %s are not)%s".formatted(wanted.durability(),

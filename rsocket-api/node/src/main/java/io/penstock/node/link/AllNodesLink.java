@@ -11,6 +11,7 @@ import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.cluster.tier.ClusterTier;
+import io.penstock.wire.cluster.tier.Spread;
 import io.penstock.wire.cluster.tier.UnreachableException;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
@@ -45,7 +46,8 @@ final class AllNodesLink implements NodeLink {
 
   /// @param address of any node of the cluster
   /// @param config of which slice and window sizes count
-  static NodeLink dial(NodeAddress address, NodeConfig config, CacheSpace space, Duration patience) {
+  /// @param spread of new blocks
+  static NodeLink dial(NodeAddress address, NodeConfig config, CacheSpace space, Duration patience, Spread spread) {
     int window = config.get(NodeSettings.WINDOW_BLOCKS);
     SlabArena arena = new SlabArena("client", space.layout(), 4 * window, 64);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
@@ -57,7 +59,7 @@ final class AllNodesLink implements NodeLink {
     Mono<ClusterTier> connecting = ClusterTier.connect(List.of(address.place()),
         place -> KvClient.connect(TcpTransport.client(place, options(address, place, patience), loops,
             address.listener()), options, space, arena, budget),
-        space, "", timers, work, RandomGenerator.getDefault());
+        space, "", timers, work, RandomGenerator.getDefault(), spread);
     try {
       return new AllNodesLink(loops, timers, work, arena, Answers.of(connecting, patience));
     } catch (RuntimeException e) {

@@ -8,6 +8,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.tier.Spread;
 import io.penstock.wire.transport.Endpoint;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -57,7 +58,7 @@ record ClusterSpacesLink(NodeAddress address, NodeConfig config, Duration patien
 
   @Override
   public NodeLink in(CacheSpace space) {
-    return AllNodesLink.dial(address, config, space, patience);
+    return AllNodesLink.dial(address, config, space, patience, Spread.defaults());
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.penstock.node.link;
 
 import io.penstock.node.config.NodeConfig;
+import io.penstock.wire.cluster.tier.Spread;
 import java.time.Duration;
 
 /// Opens the link to a node.
@@ -17,7 +18,7 @@ public interface Dialer {
   }
 
   /// Dials all nodes of the cluster that the node is in.
-  default NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience) {
+  default NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience, Spread spread) {
     return dial(address, config, patience);
   }
 
@@ -40,8 +41,8 @@ public interface Dialer {
       }
 
       @Override
-      public NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience) {
-        return AllNodesLink.dial(address, config, config.space(), patience);
+      public NodeLink dialCluster(NodeAddress address, NodeConfig config, Duration patience, Spread spread) {
+        return AllNodesLink.dial(address, config, config.space(), patience, spread);
       }
 
       @Override

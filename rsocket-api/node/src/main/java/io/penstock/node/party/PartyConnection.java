@@ -13,6 +13,7 @@ import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.RemoteTier;
 import io.penstock.wire.cluster.tier.ClusterTier;
+import io.penstock.wire.cluster.tier.Spread;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
@@ -146,7 +147,7 @@ public final class PartyConnection {
       return ClusterTier.connect(seeds,
           place -> KvClient.connect(TcpTransport.client(place, TcpClientOptions.to(place.address()), loops,
               ConnectionListener.noop()), options, plan.space(), arena, budget),
-          plan.space(), "", timers, RandomGenerator.getDefault())
+          plan.space(), "", timers, timers, RandomGenerator.getDefault(), Spread.defaults()) // follows no events
           .flatMap(tier -> tier.members().<Reach>map(members -> new AllNodes(tier, members.size(), timers))
               .onErrorResume(failure -> tier.close().then(Mono.error(failure))))
           .doOnError(failure -> timers.dispose()).doOnCancel(timers::dispose);

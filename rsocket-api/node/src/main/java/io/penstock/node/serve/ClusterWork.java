@@ -8,16 +8,16 @@ import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.hot.CountedSpaces;
 import io.penstock.node.cluster.hot.Demand;
 import io.penstock.node.cluster.hot.HotCopies;
+import io.penstock.node.cluster.quota.ClusterQuotas;
 import io.penstock.node.cluster.roster.ClusterLooks;
 import io.penstock.node.cluster.roster.ClusterSight;
-import io.penstock.node.cluster.quota.ClusterQuotas;
 import io.penstock.node.cluster.task.NodeTasks;
 import io.penstock.node.cluster.task.OwnBlocks;
 import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.link.ClusterLink;
 import io.penstock.node.config.SpaceSettings;
+import io.penstock.node.link.ClusterLink;
 import io.penstock.node.link.NodePass;
 import io.penstock.node.tiers.Endings;
 import io.penstock.tier.BlockTier;
@@ -79,6 +79,8 @@ final class ClusterWork {
   private final HotCopies hot;
   private final ClusterLooks looking;
   private final Disposable.Swap looks = Disposables.swap();
+  private final Disposable.Swap keeping = Disposables.swap();
+  private volatile @Nullable ClusterQuotas quotas;
   @GuardedBy("this") private final Map<BlockTier, Space> spaces = new LinkedHashMap<>();
 
   /// A space of the node, and where blocks of it land that come from other members.

@@ -2,6 +2,7 @@ package io.penstock.node.serve;
 
 import io.penstock.device.memory.MappedOptions;
 import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Writing;
@@ -47,7 +48,7 @@ final class NodePlan {
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
-        .withTiering(tiering(config));
+        .withTiering(tiering(config)).withTimesUses(config.get(ClusterSettings.CLUSTER).isPresent());
   }
 
   static List<SpacePlan> spaces(NodeConfig config) {

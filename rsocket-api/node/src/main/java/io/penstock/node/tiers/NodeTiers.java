@@ -148,10 +148,11 @@ public final class NodeTiers extends ForwardingTier {
       made.set(stack);
       return stack;
     };
+    TierInputs given = TierInputs.of(chunks, plan.timesUses() ? TimeOfDay.ofProcess() : null);
     RecordedTier recorded =
-        recording == null ? null : recording.open(plan, memory.preparedBytes(), TierInputs.of(chunks), stores, opening);
+        recording == null ? null : recording.open(plan, memory.preparedBytes(), given, stores, opening);
     if (recorded == null) {
-      opening.open(TierInputs.of(chunks), stores);
+      opening.open(given, stores);
     }
     TierStack stack = requireNonNull(made.get(), "stack");
     return memory.fill(stack.arena(), chunks, device)

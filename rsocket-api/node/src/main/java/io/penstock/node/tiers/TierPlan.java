@@ -34,10 +34,12 @@ import org.jspecify.annotations.Nullable;
 /// @param exact whether it decides as the textbook policy does; see [StackOptions#exact]
 /// @param holds bounds of read leases and pins
 /// @param room of one of several spaces that share `dram`; null if the node has one space
+/// @param timesUses whether it remembers when each block was used, as a member of a cluster tells others
 public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,
     @Nullable DiskPlan disk, StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept,
-    StackOptions.Tiering tiering, boolean exact, StackOptions.HoldOptions holds, @Nullable SpaceRoom room) {
+    StackOptions.Tiering tiering, boolean exact, StackOptions.HoldOptions holds, @Nullable SpaceRoom room,
+    boolean timesUses) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
   private static final int WAITERS = 1024;
@@ -63,72 +65,77 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
         StackOptions.Mode.EXCLUSIVE,
         EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
         WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact(), true,
-        StackOptions.HoldOptions.defaults(), null);
+        StackOptions.HoldOptions.defaults(), null, false);
   }
 
   public TierPlan withHbm(Capacity hbm) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withDram(Capacity dram) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withDevice(DevicePlan device) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withExact(boolean exact) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withHolds(StackOptions.HoldOptions holds) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
+  }
+
+  public TierPlan withTimesUses(boolean timesUses) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withMode(StackOptions.Mode mode) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withWaiters(int waiters) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withTiering(StackOptions.Tiering tiering) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   /// This plan, if it can be opened.
@@ -184,12 +191,12 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
 
   public TierPlan withRoom(SpaceRoom room) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   public TierPlan withSpace(CacheSpace space) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact, holds, room);
+        eventsKept, tiering, exact, holds, room, timesUses);
   }
 
   /// The level of host memory.

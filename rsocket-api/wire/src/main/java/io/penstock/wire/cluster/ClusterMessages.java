@@ -83,17 +83,19 @@ public final class ClusterMessages {
 
   /// @param state a word that is not known here is taken for `DRAINING`: the member is read, and takes no new blocks
   /// @param capacityBytes null if unbounded
+  /// @param idleMillis null if it is not told
   @OmitsNulls
   public record MemberForm(String name, long generation, List<String> endpoints, String place, String state,
-      long bytes, @Nullable Long capacityBytes, long inFlightBytes) {
+      long bytes, @Nullable Long capacityBytes, long inFlightBytes, @Nullable Long idleMillis) {
     public MemberForm {
       Fields.present("member.name", name);
       endpoints = Fields.copied("member.endpoints", endpoints);
       Fields.present("member.place", place);
       Fields.present("member.state", state);
-      if (bytes < 0 || inFlightBytes < 0 || (capacityBytes != null && capacityBytes < 0)) {
-        throw WireFormatException.request("member.bytes, capacityBytes and inFlightBytes", ">= 0",
-            bytes + ", " + capacityBytes + ", " + inFlightBytes);
+      if (bytes < 0 || inFlightBytes < 0 || (capacityBytes != null && capacityBytes < 0)
+          || (idleMillis != null && idleMillis < 0)) {
+        throw WireFormatException.request("member.bytes, capacityBytes, inFlightBytes and idleMillis", ">= 0",
+            bytes + ", " + capacityBytes + ", " + inFlightBytes + ", " + idleMillis);
       }
     }
 
@@ -101,13 +103,15 @@ public final class ClusterMessages {
       Member.Figures figures = member.figures();
       return new MemberForm(member.name(), member.generation(), member.endpoints(), member.place(),
           member.state().name(), figures.bytes(),
-          figures.capacityBytes() == Long.MAX_VALUE ? null : (Long) figures.capacityBytes(), figures.inFlightBytes());
+          figures.capacityBytes() == Long.MAX_VALUE ? null : (Long) figures.capacityBytes(), figures.inFlightBytes(),
+          figures.idleMillis() == 0 ? null : (Long) figures.idleMillis());
     }
 
     Member member() {
       return new Member(name, generation, endpoints, place,
           state.equals(Member.State.UP.name()) ? Member.State.UP : Member.State.DRAINING,
-          new Member.Figures(bytes, capacityBytes == null ? Long.MAX_VALUE : capacityBytes, inFlightBytes));
+          new Member.Figures(bytes, capacityBytes == null ? Long.MAX_VALUE : capacityBytes, inFlightBytes,
+              idleMillis == null ? 0 : idleMillis));
     }
   }
 

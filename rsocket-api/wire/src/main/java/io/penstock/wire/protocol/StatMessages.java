@@ -49,9 +49,10 @@ public final class StatMessages {
 
   /// @param memory null from a node that does not tell
   /// @param holds null from a node that does not tell
+  /// @param oldestUseMicros null from a node that does not tell
   public record TierFigures(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
       long stored, long evicted, long corrupt, long lastSequence, List<LevelFigures> levels, TieringFigures tiering,
-      @Nullable List<MemoryFigures> memory, @Nullable HoldFigures holds) {
+      @Nullable List<MemoryFigures> memory, @Nullable HoldFigures holds, @OmitsNulls @Nullable Long oldestUseMicros) {
     public TierFigures {
       levels = copied("stat.levels", levels);
       present("stat.tiering", tiering);
@@ -62,14 +63,15 @@ public final class StatMessages {
       return new TierFigures(stat.blocks(), stat.capacityBlocks(), stat.bytes(), stat.claimedBytes(), stat.hits(),
           stat.misses(), stat.stored(), stat.evicted(), stat.corrupt(), stat.lastSequence(),
           stat.levels().stream().map(LevelFigures::of).toList(), TieringFigures.of(stat.tiering()),
-          stat.memory().stream().map(MemoryFigures::of).toList(), HoldFigures.of(stat.holds()));
+          stat.memory().stream().map(MemoryFigures::of).toList(), HoldFigures.of(stat.holds()),
+          stat.oldestUseMicros() == 0 ? null : (Long) stat.oldestUseMicros());
     }
 
     public TierStat stat() {
       return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
           lastSequence, levels.stream().map(LevelFigures::level).toList(), tiering.tiering(),
           memory == null ? List.of() : memory.stream().map(MemoryFigures::memory).toList(),
-          holds == null ? TierStat.Holds.NONE : holds.holds());
+          holds == null ? TierStat.Holds.NONE : holds.holds(), oldestUseMicros == null ? 0 : oldestUseMicros);
     }
   }
 

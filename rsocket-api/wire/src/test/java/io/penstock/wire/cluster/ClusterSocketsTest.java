@@ -18,11 +18,14 @@ import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
+import io.penstock.tier.Receipt;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.PenstockClient;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.cluster.tier.ClusterTier;
+import io.penstock.wire.cluster.tier.Spread;
 import io.penstock.wire.cluster.tier.UnreachableException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
@@ -41,6 +44,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -221,6 +225,38 @@ final class ClusterSocketsTest {
       assertThat(requireNonNull(client.tier().stat().block(PATIENCE)).blocks()).isEqualTo(10);
     } finally {
       client.close().block(PATIENCE);
+    }
+  }
+
+  @Test
+  void copies_goToSeveralNodes_andTheReceiptNamesThem() {
+    Node a = add("a");
+    Node b = add("b");
+    Node c = add("c");
+    try (BlockScope scope = new BlockScope()) {
+      List<Block> blocks = keys(0, 40).stream().map(key -> scope.adopt(Blocks.block(made, key))).toList();
+      for (int copies = 2; copies <= 3; copies++) {
+        List<BlockKey> keys = keys(20 * (copies - 2), 20 * (copies - 1));
+        PenstockClient client = requireNonNull(PenstockClient.connectCluster(List.of(a.address()), "",
+            PenstockClient.Options.of(space).withSpread(Spread.defaults().withCopies(copies))).block(PATIENCE));
+        try {
+          List<Receipt> receipts = requireNonNull(client.tier().put(keys, SliceShape.defaults(), PutSource.of(
+              blocks.subList(20 * (copies - 2), 20 * (copies - 1)), SliceShape.Order.LAYER_FIRST)).collectList()
+              .block(PATIENCE));
+          assertThat(receipts).hasSize(20);
+          for (Receipt receipt : receipts) {
+            List<Node> holders = Stream.of(a, b, c)
+                .filter(node -> requireNonNull(node.tier.contains(List.of(receipt.key())).block()).get(0)).toList();
+            assertThat(holders).hasSize(copies);
+            assertThat(receipt.tier().split(" \\+ ")).hasSize(copies)
+                .allMatch(name -> holders.stream().anyMatch(node -> name.startsWith(node.name + " ")));
+          }
+          assertThat(((ClusterTier) client.tier()).missingCopies()).isZero();
+          assertThat(got(client.tier(), keys)).isEqualTo(keys);
+        } finally {
+          client.close().block(PATIENCE);
+        }
+      }
     }
   }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 final class ClusterWordsTest {
   private static final Member A =
-      new Member("a", 7, List.of("127.0.0.1:7733"), "zone1/rack2", Member.State.UP, new Member.Figures(3, 9, 1));
+      new Member("a", 7, List.of("127.0.0.1:7733"), "zone1/rack2", Member.State.UP, new Member.Figures(3, 9, 1, 77));
   private static final Member B = new Member("b", 8, List.of("unix:/run/b.sock", "10.0.0.2:7733"), "",
       Member.State.DRAINING, new Member.Figures(0, Long.MAX_VALUE, 0));
   private static final Located LOCATED =
@@ -56,6 +56,14 @@ final class ClusterWordsTest {
     assertThat(passed(codec, ClusterMessages.TasksReply.of(List.of(task))).all()).containsExactly(task);
     assertThat(passed(codec, ClusterMessages.TaskRequest.of(order)).taskOrder()).isEqualTo(order);
     assertThat(passed(codec, ClusterMessages.TaskReply.of(task)).started()).isEqualTo(task);
+  }
+
+  @Test
+  void aMember_thatDoesNotTellItsNextVictim_isRead() {
+    assertThat(new ClusterMessages.MemberForm("b", 8, List.of(), "", "UP", 0, null, 0, null).member().figures())
+        .isEqualTo(new Member.Figures(0, Long.MAX_VALUE, 0));
+    assertThatThrownBy(() -> new ClusterMessages.MemberForm("b", 8, List.of(), "", "UP", 0, null, 0, -1L))
+        .isInstanceOf(WireFormatException.class).hasMessageContaining("idleMillis");
   }
 
   @SuppressWarnings("unchecked") // the class of the message

@@ -61,6 +61,10 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
       description = "Trace of trace, kill, drain and upgrade, as 'penstock replay' reads it (default: one is made).")
   private @Nullable Path trace;
 
+  @Option(names = "--exact",
+      description = "In trace, nodes and client decide as one pool would, and the hits must be equal.")
+  private boolean exact;
+
   @Option(names = "--requests", paramLabel = "N",
       description = "Most requests of the trace (default: ${DEFAULT-VALUE}).", defaultValue = "1000")
   private int requests;
@@ -122,7 +126,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
 
   private Map<String, Scenario> chosen(ClusterLoad load, Scheduler timers) {
     Map<String, Scenario> all = new LinkedHashMap<>();
-    all.put("trace", new TraceScenario(load, timers));
+    all.put("trace", new TraceScenario(load, exact, timers));
     all.put("kill", new KillScenario(load, timers));
     all.put("drain", new DrainScenario(load, timers));
     all.put("upgrade", new UpgradeScenario(load, from, timers));

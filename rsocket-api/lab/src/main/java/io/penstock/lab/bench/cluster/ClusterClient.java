@@ -18,6 +18,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.PenstockClient;
+import io.penstock.wire.cluster.tier.Spread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -52,8 +53,16 @@ final class ClusterClient implements AutoCloseable {
   /// @param seeds `HOST:PORT` where clients reach nodes
   /// @param requests most that have windows under way at a time
   static ClusterClient connect(List<String> seeds, CacheSpace space, int requests) {
+    return connect(seeds, space, requests, Spread.defaults());
+  }
+
+  /// @param seeds `HOST:PORT` where clients reach nodes
+  /// @param requests most that have windows under way at a time
+  /// @param spread of what it puts
+  static ClusterClient connect(List<String> seeds, CacheSpace space, int requests, Spread spread) {
     PenstockClient client = requireNonNull(PenstockClient.connectCluster(seeds, "",
-        PenstockClient.Options.of(space).withMemory(2 * requests * WINDOW, WINDOW)).block(PATIENCE), "a client");
+        PenstockClient.Options.of(space).withMemory(2 * requests * WINDOW, WINDOW).withSpread(spread)).block(PATIENCE),
+        "a client");
     return new ClusterClient(client, space, requests);
   }
 

@@ -56,8 +56,8 @@ record Asked(Nodes nodes, List<BlockKey> keys, Remaining remaining) {
   /// @param question one of them; tells `remaining` what it found
   Mono<Void> rounds(Supplier<List<KeyRun>> next, Function<KeyRun, Mono<Void>> question) {
     return Flux.defer(() -> Flux.fromIterable(next.get()))
-        .flatMap(run -> question.apply(run).onErrorResume(Asked::isPassedOver, gone -> passedOver(run)), SIDE_BY_SIDE,
-            1)
+        .flatMap(run -> question.apply(run).onErrorResume(Asked::isPassedOver, gone -> passedOver(run)),
+            nodes.together(), 1)
         .then().repeat(() -> !remaining.isOver()).then();
   }
 

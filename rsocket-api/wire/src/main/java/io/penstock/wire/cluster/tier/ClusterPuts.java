@@ -13,68 +13,160 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.place.Placement;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Puts into a cluster: the keys that no member has go to one member, see [Placement]. A member that is away is passed
-/// over, until it has let the put begin.
+/// Puts into a cluster: the keys that no member has go to one member, see [Placement], to several in turn where none
+/// has room, and to as many at once as copies are wanted. A member that is away is passed over, until it has let the
+/// put begin.
 ///
 /// @param info of the cluster
 /// @param ends of the long prefixes that were asked for last
-record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placement, PrefixEnds ends) {
-  /// Keys of a put that one member is to take.
+/// @param missing counts copies that were wanted and not made
+record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placement, PrefixEnds ends, Spread spread,
+    LongAdder missing) {
+  /// Keys of a put that are wanted.
   ///
   /// @param present keys that need no transfer
   /// @param before the member that has a long prefix before them; null if there is none
   /// @param session of the put; null for none
   private record Wanted(List<BlockKey> all, KeyRun run, Presence present, @Nullable Member before,
       @Nullable SessionUse session) {
-    List<BlockKey> keys() {
-      return run.keys(all);
-    }
-
     boolean isEmpty() {
       return run.positions().length == 0;
     }
   }
 
+  /// Keys of a put that one member is to take, or several are.
+  private record Portion(Wanted wanted, KeyRun run, List<Member> members, PutTerms terms, SliceShape shape) {
+    List<BlockKey> keys() {
+      return run.keys(wanted.all);
+    }
+  }
+
+  private long bytes(KeyRun run) {
+    return (long) run.positions().length * info.space().layout().blockBytes();
+  }
+
+  private Placement.Targets targets(Wanted wanted, KeyRun run, List<Member> members) {
+    return placement.targets(members, new Placement.Wish(bytes(run), wanted.before, wanted.session));
+  }
+
+  /// At one member, whatever the number of copies is.
+  ///
   /// @param keys distinct, of the space
   Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     return wanted(keys, terms).flatMap(wanted -> wanted.isEmpty()
         ? Mono.fromSupplier(() -> scope.adopt(new PartReservation(null, wanted.run, wanted.present)))
-        : targets(wanted).flatMap(targets -> reserve(wanted, targets, terms, scope)));
+        : nodes.members().flatMap(members -> reserve(wanted, members, targets(wanted, wanted.run, members), terms,
+            scope, null)));
   }
 
-  private Mono<Reservation> reserve(Wanted wanted, List<Member> targets, PutTerms terms, BlockScope scope) {
-    Mono<Reservation> here = nodes.node(targets.getFirst())
-        .flatMap(node -> node.reserve(wanted.keys(), terms, scope))
-        .map(room -> scope.adopt(new PartReservation(room, wanted.run, wanted.present)));
-    List<Member> others = targets.subList(1, targets.size());
-    return others.isEmpty()
-        ? here
-        : here.onErrorResume(Asked::isPassedOver, gone -> reserve(wanted, others, terms, scope));
+  private Mono<Reservation> reserve(Wanted wanted, List<Member> members, Placement.Targets targets, PutTerms terms,
+      BlockScope scope, @Nullable Throwable before) {
+    Member target = targets.next();
+    if (target == null) {
+      return Mono.error(none(members, before));
+    }
+    placement.given(members, target, bytes(wanted.run));
+    return nodes.node(target).flatMap(node -> node.reserve(wanted.run.keys(wanted.all), terms, scope))
+        .<Reservation>map(room -> {
+          missing.add((long) (spread.copies() - 1) * room.drafts().size());
+          return scope.adopt(new PartReservation(room, wanted.run, wanted.present));
+        })
+        .onErrorResume(Asked::isPassedOver, gone -> reserve(wanted, members, targets, terms, scope, gone));
+  }
+
+  private Throwable none(List<Member> members, @Nullable Throwable before) {
+    return before == null ? new NoMemberException(info.name(), members) : before;
   }
 
   /// @param keys distinct, of the space
   Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
-    return wanted(keys, terms).flatMapMany(wanted -> wanted.isEmpty()
-        ? Flux.empty()
-        : targets(wanted).flatMapMany(targets -> put(wanted, targets, terms, shape,
-            new PartSource(source, wanted.run.positions()))));
+    return spread.exact()
+        ? Flux.defer(() -> new ExactPut(info, nodes, keys, terms, shape, source).receipts())
+        : wanted(keys, terms).flatMapMany(wanted -> wanted.isEmpty()
+            ? Flux.empty()
+            : nodes.members().flatMapMany(members -> put(wanted, members, terms, shape, source)));
   }
 
-  private Flux<Receipt> put(Wanted wanted, List<Member> targets, PutTerms terms, SliceShape shape,
-      PartSource source) {
-    Flux<Receipt> here = nodes.node(targets.getFirst())
-        .flatMapMany(node -> node.put(wanted.keys(), terms, shape, source));
-    List<Member> others = targets.subList(1, targets.size());
-    return others.isEmpty()
-        ? here
-        : here.onErrorResume(failure -> Asked.isPassedOver(failure) && !source.hasBegun(),
-            gone -> put(wanted, others, terms, shape, source));
+  private Flux<Receipt> put(Wanted wanted, List<Member> members, PutTerms terms, SliceShape shape, PutSource source) {
+    AtomicInteger windows = new AtomicInteger();
+    return Flux.fromIterable(portions(wanted.run, members)).concatMap(run -> {
+      PartSource part = new PartSource(source, run.positions(), windows.get());
+      Portion portion = new Portion(wanted, run, members, terms, shape);
+      return (spread.copies() == 1
+          ? put(portion, targets(wanted, run, members), part, null)
+          : copied(portion, part)).doOnComplete(() -> windows.set(part.nextWindow()));
+    }, 0);
+  }
+
+  /// All keys at once if a member has room for them, else parts that are equal to one block.
+  private List<KeyRun> portions(KeyRun run, List<Member> members) {
+    int keys = run.positions().length;
+    int most = placement.portion(members, info.space().layout().blockBytes());
+    if (keys <= most || placement.hasRoom(members, bytes(run))) {
+      return List.of(run);
+    }
+    int parts = Math.ceilDiv(keys, most);
+    List<KeyRun> portions = new ArrayList<>(parts);
+    for (int i = 0; i < parts; i++) {
+      portions.add(new KeyRun(run.member(), Arrays.copyOfRange(run.positions(), (int) ((long) keys * i / parts),
+          (int) ((long) keys * (i + 1) / parts))));
+    }
+    return portions;
+  }
+
+  private Flux<Receipt> put(Portion portion, Placement.Targets targets, PartSource source, @Nullable Throwable before) {
+    Member target = targets.next();
+    if (target == null) {
+      return Flux.error(none(portion.members, before));
+    }
+    return at(target, portion, source).onErrorResume(
+        failure -> Asked.isPassedOver(failure) && !source.hasBegun(), gone -> put(portion, targets, source, gone));
+  }
+
+  private Flux<Receipt> at(Member target, Portion portion, PutSource source) {
+    placement.given(portion.members, target, bytes(portion.run));
+    return nodes.node(target).flatMapMany(node -> node.put(portion.keys(), portion.terms, portion.shape, source));
+  }
+
+  private Flux<Receipt> copied(Portion portion, PartSource source) {
+    return Flux.using(BlockScope::new, held -> {
+      Placement.Targets targets = targets(portion.wanted, portion.run, portion.members);
+      SharedSource shared = new SharedSource(source, spread.copies(), held);
+      CopiedPut put = new CopiedPut(spread.copies());
+      List<Flux<Receipt>> puts = new ArrayList<>();
+      for (int i = 0; i < spread.copies(); i++) {
+        SharedSource.Reader reader = shared.reader(i);
+        puts.add(copy(portion, targets, reader, null).doFinally(end -> reader.leave()));
+      }
+      return put.receipts(puts).doFinally(end -> missing.add(put.missing()));
+    }, BlockScope::close);
+  }
+
+  private Flux<Receipt> copy(Portion portion, Placement.Targets targets, SharedSource.Reader source,
+      @Nullable Throwable before) {
+    return Flux.defer(() -> {
+      Member target = targets.nextApart();
+      return target == null
+          ? Flux.error(none(portion.members, before))
+          : at(target, portion, source).map(receipt -> named(target, receipt)).onErrorResume(
+              failure -> Asked.isPassedOver(failure) && !source.hasBegun(),
+              gone -> copy(portion, targets, source, gone));
+    });
+  }
+
+  private static Receipt named(Member member, Receipt receipt) {
+    return new Receipt(receipt.key(), member.name() + " " + receipt.tier(), receipt.durability(), receipt.sequence());
   }
 
   /// The keys that no member has, or all of them if blocks are to be replaced.
@@ -94,16 +186,5 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
   private @Nullable Member before(List<BlockKey> keys, Located located, Presence present) {
     Member behind = ends.learn(keys, located, present);
     return behind == null && !keys.isEmpty() ? ends.before(keys.getFirst()) : behind;
-  }
-
-  private Mono<List<Member>> targets(Wanted wanted) {
-    long bytes = (long) wanted.run.positions().length * info.space().layout().blockBytes();
-    return nodes.members().map(members -> {
-      List<Member> targets = placement.order(members, bytes, wanted.before, wanted.session);
-      if (targets.isEmpty()) {
-        throw new NoMemberException(info.name(), members);
-      }
-      return targets;
-    });
   }
 }

@@ -31,6 +31,7 @@ import io.penstock.wire.cluster.ClusterDirectory;
 import io.penstock.wire.cluster.ClusterView;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
+import io.penstock.wire.cluster.place.Placement;
 import io.penstock.wire.transport.Endpoint;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -38,6 +39,8 @@ import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
@@ -62,8 +65,11 @@ import reactor.core.scheduler.Scheduler;
 /// left out of the stream. A member that cannot be reached is passed over.
 ///
 /// New blocks go behind a prefix that is at least as long, so that a conversation stays at one node, unless that node
-/// is full and another one is not; else to a near node with room. The receipt is that node's. [OnMiss#ADMIT] admits
-/// nothing: policies decide at each node.
+/// is full and another one is not; else to a near node with room, see
+/// [io.penstock.wire.cluster.place.Placement]. The receipt is that node's; of several copies, see [Spread], it names all
+/// nodes that have one. Work in this process does not grow with the number of members, but when their list has changed.
+///
+/// [OnMiss#ADMIT] admits nothing: policies decide at each node.
 public final class ClusterTier implements BlockTier {
   private static final SecureRandom NAMES = new SecureRandom();
 
@@ -73,22 +79,30 @@ public final class ClusterTier implements BlockTier {
   private final Placement placement;
   private final PrefixEnds ends = new PrefixEnds();
   private final ClusterPuts puts;
+  private final LongAdder missingCopies = new LongAdder();
   private final Scheduler timers;
   private final Scheduler work;
   private final Sinks.Empty<Void> closing = Sinks.empty();
   private volatile boolean closed;
+
+  /// Spreads new blocks by the defaults.
+  ClusterTier(TierInfo info, Nodes nodes, String place, RandomGenerator random, Scheduler timers, Scheduler work) {
+    this(info, nodes, place, random, timers, work, Spread.defaults());
+  }
 
   /// @param info of the cluster
   /// @param place of this process, see [Member#place()]
   /// @param random draws among members that are equally good
   /// @param timers of looks for members that come and go
   /// @param work runs the steps of event streams
-  ClusterTier(TierInfo info, Nodes nodes, String place, RandomGenerator random, Scheduler timers, Scheduler work) {
+  /// @param spread of new blocks
+  ClusterTier(TierInfo info, Nodes nodes, String place, RandomGenerator random, Scheduler timers, Scheduler work,
+      Spread spread) {
     this.info = info;
-    this.nodes = nodes;
+    this.nodes = spread.exact() ? new ExactNodes(nodes) : nodes;
     this.nearest = new Nearest(place, random);
-    this.placement = new Placement(place, random);
-    this.puts = new ClusterPuts(info, nodes, nearest, placement, ends);
+    this.placement = new Placement(place, random, () -> timers.now(TimeUnit.MILLISECONDS));
+    this.puts = new ClusterPuts(info, this.nodes, nearest, placement, ends, spread, missingCopies);
     this.timers = timers;
     this.work = work;
   }
@@ -101,12 +115,13 @@ public final class ClusterTier implements BlockTier {
   /// @param timers for pauses, and for looks at who is there; never used for work
   /// @param work runs the steps of event streams, which may be long; stays the caller's
   /// @param random draws among members that are equally good, and jitter
+  /// @param spread of new blocks
   /// @return cold; signals [UnreachableException] if no seed answers
   public static Mono<ClusterTier> connect(List<Endpoint> seeds, Function<Endpoint, Mono<KvClient>> connecting,
-      CacheSpace space, String place, Scheduler timers, Scheduler work, RandomGenerator random) {
+      CacheSpace space, String place, Scheduler timers, Scheduler work, RandomGenerator random, Spread spread) {
     return Mono.defer(() -> {
       WireNodes nodes = new WireNodes(seeds, new Peers(connecting, space, timers, random));
-      return nodes.view().map(view -> new ClusterTier(info(view, space), nodes, place, random, timers, work))
+      return nodes.view().map(view -> new ClusterTier(info(view, space), nodes, place, random, timers, work, spread))
           .onErrorResume(failure -> nodes.close().then(Mono.error(failure)))
           .doOnCancel(() -> nodes.close().subscribe());
     });
@@ -146,11 +161,17 @@ public final class ClusterTier implements BlockTier {
     return open(nodes.node(member));
   }
 
-  /// Members in the order in which a put would try them.
+  /// All members that take blocks, in the order in which new blocks would try them. Looks at all of them; a put does not.
   ///
   /// @param bytes of the new blocks
   public Mono<List<Member>> targets(long bytes) {
-    return members().map(members -> placement.order(members, bytes, null, null));
+    return members().map(members -> placement.order(members, bytes));
+  }
+
+  /// Copies of blocks with a receipt that were asked for by [Spread#copies()] and not made, since this tier is there:
+  /// too few members could be reached, or one ended in the middle, or the block was reserved, which makes one copy.
+  public long missingCopies() {
+    return missingCopies.sum();
   }
 
   /// The cluster as it is now; its capacity is that of the members that are there.
@@ -347,6 +368,8 @@ public final class ClusterTier implements BlockTier {
     return ClusterEvents.changes(watched(), sequence);
   }
 
+  /// All blocks of the cluster, and then their changes. Each subscription keeps the keys of all blocks in memory, with
+  /// the members that have them: some 200 bytes a block. So does each of [#events].
   @Override
   public Flux<TierEvent> follow() {
     return watched().stream();

@@ -19,5 +19,10 @@ interface Nodes {
   /// again since.
   Mono<BlockTier> node(Member member);
 
+  /// Members that are asked side by side for the parts of a request.
+  default int together() {
+    return Asked.SIDE_BY_SIDE;
+  }
+
   Mono<Void> close();
 }

@@ -14,13 +14,18 @@ import reactor.core.publisher.Mono;
 final class PartSource implements PutSource {
   private final PutSource whole;
   private final int[] positions;
+  private final int firstWindow;
   private final Map<Integer, Integer> inPart = new HashMap<>();
   private volatile boolean begun;
+  private volatile int nextWindow;
 
   /// @param positions in the whole put of the keys of the part
-  PartSource(PutSource whole, int[] positions) {
+  /// @param firstWindow number of windows of the whole put before those of the part
+  PartSource(PutSource whole, int[] positions, int firstWindow) {
     this.whole = whole;
     this.positions = positions;
+    this.firstWindow = firstWindow;
+    this.nextWindow = firstWindow;
     for (int i = 0; i < positions.length; i++) {
       inPart.put(positions[i], i);
     }
@@ -29,6 +34,11 @@ final class PartSource implements PutSource {
   /// Whether a member has let the put begin: no other can take it over then.
   boolean hasBegun() {
     return begun;
+  }
+
+  /// Number of windows of the whole put up to now.
+  int nextWindow() {
+    return nextWindow;
   }
 
   @Override
@@ -42,10 +52,13 @@ final class PartSource implements PutSource {
   @Override
   public Flux<LayerSlice> window(Window window) {
     List<Integer> asked = window.positions().stream().map(position -> positions[position]).toList();
-    return whole.window(new Window(window.index(), asked, window.keys(), window.maxSliceBytes())).map(this::part);
+    int number = firstWindow + window.index();
+    nextWindow = number + 1;
+    return whole.window(new Window(number, asked, window.keys(), window.maxSliceBytes()))
+        .map(slice -> part(slice, window.index()));
   }
 
-  private LayerSlice part(LayerSlice slice) {
+  private LayerSlice part(LayerSlice slice, int window) {
     int[] named = new int[slice.spans().size()];
     for (int i = 0; i < named.length; i++) {
       Integer position = inPart.get(slice.position(i));
@@ -56,6 +69,6 @@ final class PartSource implements PutSource {
       }
       named[i] = position;
     }
-    return slice.renamed(slice.place(), named);
+    return slice.renamed(new LayerSlice.Position(window, slice.place().remaining()), named);
   }
 }

@@ -42,6 +42,7 @@ final class Peers {
   private final RandomGenerator random;
   @GuardedBy("this") private final Map<ClusterEvents.Start, Lane<Reached>> lanes = new HashMap<>();
   @GuardedBy("this") private final Map<ClusterEvents.Start, Absence> absent = new HashMap<>();
+  @GuardedBy("this") private List<Member> kept = List.of();
   @GuardedBy("this") private boolean closed;
 
   /// A node behind a connection.
@@ -115,7 +116,14 @@ final class Peers {
   /// ago. One on which work runs lasts until that has ended; a node that leaves lets it.
   ///
   /// @param members of the view that came now
+  @SuppressWarnings("ReferenceEquality") // comparing two lists would cost as many steps as they have members
   void keep(List<Member> members) {
+    synchronized (this) {
+      if (kept == members && absent.isEmpty()) {
+        return;
+      }
+      kept = members;
+    }
     Set<ClusterEvents.Start> there = new HashSet<>();
     members.forEach(member -> there.add(ClusterEvents.start(member)));
     List<ClusterEvents.Start> left = new ArrayList<>();

@@ -23,8 +23,10 @@ import reactor.core.publisher.Mono;
 /// The nodes of a cluster as a client reaches them. Any of them is asked for what the cluster knows: the one that
 /// answered last, else other members, else the seeds.
 final class WireNodes implements Nodes {
-  /// Age from which the list of members is asked for again.
+  /// Least age from which the list of members is asked for again.
   private static final Duration FRESH = Duration.ofMillis(500);
+  /// What each member adds to that: an answer of a thousand members is some 150 KiB.
+  private static final Duration FRESH_A_MEMBER = Duration.ofMillis(5);
 
   private final Peers peers;
   private final List<Lane<Reached>> seeds;
@@ -63,7 +65,11 @@ final class WireNodes implements Nodes {
   }
 
   private synchronized @Nullable ClusterView fresh() {
-    return now() - askedMillis < FRESH.toMillis() ? view : null;
+    ClusterView known = view;
+    return known != null
+        && now() - askedMillis < FRESH.plus(FRESH_A_MEMBER.multipliedBy(known.members().size())).toMillis()
+            ? known
+            : null;
   }
 
   private long now() {

@@ -14,6 +14,8 @@ import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.TierInputs;
 import io.penstock.wire.cluster.Located;
 import io.penstock.wire.cluster.Member;
 import java.util.ArrayList;
@@ -24,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -31,6 +34,8 @@ import reactor.core.publisher.Mono;
 final class ClusterOfTiers implements Nodes {
   final CacheSpace space;
   final AtomicInteger questions = new AtomicInteger();
+  /// Counts the uses of all blocks.
+  private final AtomicLong clock = new AtomicLong();
   private final SlabArena arena;
   private final Map<String, Node> nodes = new TreeMap<>();
   /// Names of living nodes that the list of members lacks.
@@ -44,7 +49,8 @@ final class ClusterOfTiers implements Nodes {
     Member member;
 
     Node(String name, long generation, long capacity, StackOptions options) {
-      tier = new HostTier(space, capacity, options, TierListener.noop());
+      tier = new HostTier(space, capacity, options, TierListener.noop(),
+          TierInputs.of(SlabArena.ChunkSource.ofSystem(), clock::incrementAndGet));
       mortal = new MortalTier(tier);
       member = new Member(name, generation, List.of("127.0.0.1:1"), "", Member.State.UP, Member.Figures.NONE);
     }
@@ -61,9 +67,10 @@ final class ClusterOfTiers implements Nodes {
     }
 
     private Member told() {
-      long bytes = requireNonNull(tier.stat().block()).bytes();
+      TierStat stat = requireNonNull(tier.stat().block());
       return new Member(member.name(), member.generation(), member.endpoints(), member.place(), member.state(),
-          new Member.Figures(bytes, tier.info().capacityBlocks() * space.layout().blockBytes(), 0));
+          new Member.Figures(stat.bytes(), tier.info().capacityBlocks() * space.layout().blockBytes(), 0,
+              stat.oldestUseMicros() == 0 ? 0 : clock.get() - stat.oldestUseMicros()));
     }
   }
 

@@ -10,8 +10,11 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.spi.ForwardingLease;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
@@ -52,6 +55,11 @@ final class MortalTier extends ForwardingTier {
   @Override
   public TierHolds holds(Object party) {
     return new MortalHolds(super.holds(party));
+  }
+
+  @Override
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
+    return CutOff.at(super.put(keys, terms, shape, source), death.asMono());
   }
 
   @Override
