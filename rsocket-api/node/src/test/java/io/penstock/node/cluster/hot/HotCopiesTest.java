@@ -75,6 +75,9 @@ final class HotCopiesTest {
 
   @Test
   void withUsers_copiesOfAWriterStay_andNothingElseOfALookFailsForThat() {
+    List<Throwable> uncaught = new ArrayList<>();
+    Thread.UncaughtExceptionHandler before = Thread.currentThread().getUncaughtExceptionHandler();
+    Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> uncaught.add(failure));
     try (HotNodes nodes = ofRole(Role.WRITER)) {
       nodes.node("nb").put(PutTerms.plain(), HotNodes.keys().get(0));
       nodes.node("nb").put(PutTerms.plain(), HotNodes.keys().get(1));
@@ -88,6 +91,9 @@ final class HotCopiesTest {
       nodes.pass(20);
       assertThat(nodes.holders(HotNodes.keys().get(0))).isEqualTo(stay);
       assertThat(nodes.holders(HotNodes.keys().get(1))).hasSizeGreaterThan(3);
+      assertThat(uncaught).as("looks that failed as a whole").isEmpty();
+    } finally {
+      Thread.currentThread().setUncaughtExceptionHandler(before);
     }
   }
 
