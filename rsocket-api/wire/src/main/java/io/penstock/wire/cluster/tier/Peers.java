@@ -1,6 +1,7 @@
 package io.penstock.wire.cluster.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.TransientKvException;
 import io.penstock.block.CacheSpace;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.KvClient;
@@ -80,8 +81,11 @@ final class Peers {
     return Mono.defer(() -> reached(lane(member))).map(Reached::tier);
   }
 
+  /// Signals a transient failure if there is no connection: a member is never left out without a word.
   static Mono<Reached> reached(Lane<Reached> lane) {
-    return lane.with(Mono::just).next();
+    Mono<Reached> once = lane.with(Mono::just).next();
+    return once.switchIfEmpty(once)
+        .switchIfEmpty(Mono.error(() -> new TransientKvException("a member must give a connection (gave none)")));
   }
 
   /// Ends connections to others than `members`.
