@@ -57,8 +57,11 @@ final class Peers {
   }
 
   private Lane<Reached> lane(Mono<KvClient> open) {
-    return new Lane<>(new Lane.Link<>(open.map(client -> new Reached(client, new RemoteTier(client, space))),
-        reached -> reached.client().onClose(), reached -> reached.client().close()), CONNECTIONS, timers, random);
+    Mono<Reached> reached = open.switchIfEmpty(Mono.error(Peers::none))
+        .map(client -> new Reached(client, new RemoteTier(client, space)));
+    return new Lane<>(new Lane.Link<>(reached,
+        connection -> connection.client().onClose(), connection -> connection.client().close()), CONNECTIONS, timers,
+        random);
   }
 
   /// The connection to this start of a member.
@@ -81,11 +84,13 @@ final class Peers {
     return Mono.defer(() -> reached(lane(member))).map(Reached::tier);
   }
 
-  /// Signals a transient failure if there is no connection: a member is never left out without a word.
   static Mono<Reached> reached(Lane<Reached> lane) {
-    Mono<Reached> once = lane.with(Mono::just).next();
-    return once.switchIfEmpty(once)
-        .switchIfEmpty(Mono.error(() -> new TransientKvException("a member must give a connection (gave none)")));
+    return lane.with(Mono::just).next().switchIfEmpty(Mono.error(Peers::none));
+  }
+
+  /// A member is never left out without a word.
+  private static TransientKvException none() {
+    return new TransientKvException("a member must give a connection (gave none)");
   }
 
   /// Ends connections to others than `members`.
