@@ -54,7 +54,7 @@ record GoneWord(String phrase, String instead, boolean isReported, List<String> 
   }
 
   private static List<String> pieces(String phrase) {
-    if (phrase.contains("|") && !phrase.contains("(") || phrase.contains("\\") || phrase.contains("[")) {
+    if ((phrase.contains("|") && !phrase.contains("(")) || phrase.contains("\\") || phrase.contains("[")) {
       return List.of();
     }
     String rest = phrase;

@@ -206,7 +206,7 @@ final class ClusterQuotasTest {
         assertThat(sum()).as("seed " + seed + ", step " + step).isLessThanOrEqualTo(quota + written.size());
       }
       pass(8_000);
-      assertThat(sum()).as("seed " + seed + " at rest").isLessThanOrEqualTo(quota)
+      assertThat(sum()).as("seed " + seed + " in the end").isLessThanOrEqualTo(quota)
           .isGreaterThan(Math.min(next, quota) / 2);
       peers.values().forEach(Peer::end);
       peers.clear();

@@ -1,5 +1,6 @@
 package io.penstock.wire.cluster.tier;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
@@ -72,7 +73,7 @@ record LeaseReads(BlockLayout layout, MemberHolds holds, Nodes nodes, Nearest ne
   /// A read of no block begins the life of the lease again.
   private Mono<Said> said(long id, Member member) {
     return Mono.using(BlockScope::new,
-        scope -> holds.at(member).flatMap(at -> at.read(id, List.of(), scope)).thenReturn(true), BlockScope::close)
+        scope -> holds.at(member).flatMap(at -> at.read(id, List.of(), scope)).hasElement(), BlockScope::close)
         .map(has -> new Said(member, has, List.of()))
         .onErrorResume(LeaseExpiredException.class, none -> Mono.just(new Said(member, false, List.of())))
         .onErrorResume(Asked::isPassedOver, gone -> Mono.just(new Said(member, false, List.of(gone))));
@@ -99,8 +100,13 @@ record LeaseReads(BlockLayout layout, MemberHolds holds, Nodes nodes, Nearest ne
     public Mono<Lease> at(int number, BlockTier node, List<BlockKey> keys, BlockScope scope) {
       Member member = located.members().get(number);
       return held.isAt(member)
-          ? holds.at(member, node).read(held.id, keys, scope)
-          : node.lease(keys, OnMiss.SKIP, scope);
+          ? answered(member, holds.at(member, node).read(held.id, keys, scope))
+          : answered(member, node.lease(keys, OnMiss.SKIP, scope));
+    }
+
+    private static Mono<Lease> answered(Member member, Mono<Lease> lease) {
+      return lease.switchIfEmpty(Mono.error(
+          () -> new TransientKvException("node " + member.name() + " must answer a read (did not)")));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.penstock.wire.cluster.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.TransientKvException;
 import io.penstock.block.CacheSpace;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.KvClient;
@@ -67,8 +68,11 @@ final class Peers {
   }
 
   private Lane<Reached> lane(Mono<KvClient> open) {
-    return new Lane<>(new Lane.Link<>(open.map(client -> new Reached(client, new RemoteTier(client, space))),
-        reached -> reached.client().onClose(), reached -> reached.client().close()), CONNECTIONS, timers, random);
+    Mono<Reached> reached = open.switchIfEmpty(Mono.error(Peers::none))
+        .map(client -> new Reached(client, new RemoteTier(client, space)));
+    return new Lane<>(new Lane.Link<>(reached,
+        connection -> connection.client().onClose(), connection -> connection.client().close()), CONNECTIONS, timers,
+        random);
   }
 
   /// The connection to this start of a member.
@@ -109,7 +113,13 @@ final class Peers {
   }
 
   static Mono<Reached> reached(Lane<Reached> lane) {
-    return lane.with(Mono::just).next().onErrorMap(Lane.ClosedException.class, closed -> new LaneClosedException());
+    return lane.with(Mono::just).next().switchIfEmpty(Mono.error(Peers::none))
+        .onErrorMap(Lane.ClosedException.class, closed -> new LaneClosedException());
+  }
+
+  /// A member is never left out without a word.
+  private static TransientKvException none() {
+    return new TransientKvException("a member must give a connection (gave none)");
   }
 
   /// Ends connections to members that have left: those that were in none of several views, the first of them a while
