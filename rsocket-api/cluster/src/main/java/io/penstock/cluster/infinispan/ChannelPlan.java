@@ -86,6 +86,7 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
     tcp.setBundlerType("transfer-queue").useVirtualThreads(true).threadNamingPattern("pl");
     tcp.getThreadPool().setMaxThreads(MOST_THREADS).setKeepAliveTime(THREAD_IDLE_MILLIS).setThreadDumpsEnabled(false);
     tcp.disableDiagnostics();
+    tcp.logAcceptError(false).logDetails(false); // a member that looks whether this one is there says nothing
     return tcp;
   }
 }

@@ -43,7 +43,7 @@ final class DeathWatch extends Protocol {
   private static final int CONNECT_MILLIS = 500;
   private static final long PAUSE_NANOS = 100_000_000;
   private static final int REFUSALS = 2;
-  private static final int MOST_LOOKS = 6;
+  private static final int MOST_LOOKS = 3;
   private static final Logger LOG = LoggerFactory.getLogger(DeathWatch.class);
 
   static {
