@@ -13,17 +13,31 @@ final class Draw {
   private static final int TRIES = 4;
 
   private final Slot[] byRoom;
+  private final long[] free;
+  /// Capacities up to each member.
   private final double[] sums;
+  /// For each of equal parts of the whole sum, where the search for a point in it begins.
+  private final int[] starts;
 
   /// @param slots at least one
   Draw(List<Slot> slots) {
     byRoom = slots.toArray(Slot[]::new);
     Arrays.sort(byRoom, Comparator.comparingLong(Slot::toldFree).reversed());
+    free = new long[byRoom.length];
     sums = new double[byRoom.length];
     double sum = 0;
     for (int i = 0; i < byRoom.length; i++) {
+      free[i] = byRoom[i].toldFree();
       sum += byRoom[i].capacity();
       sums[i] = sum;
+    }
+    starts = new int[byRoom.length];
+    int at = 0;
+    for (int part = 0; part < starts.length; part++) {
+      while (at < sums.length - 1 && sums[at] <= sum * part / starts.length) {
+        at++;
+      }
+      starts[part] = at;
     }
   }
 
@@ -54,11 +68,14 @@ final class Draw {
 
   /// How many have told that they have room; they come first.
   private int roomy(long bytes) {
-    int low = 0;
-    int high = byRoom.length;
+    int low = free[0] >= bytes ? 1 : 0;
+    int high = low == 0 ? 0 : free.length;
+    if (high > 0 && free[high - 1] >= bytes) {
+      return high;
+    }
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (byRoom[middle].toldFree() >= bytes) {
+      if (free[middle] >= bytes) {
         low = middle + 1;
       } else {
         high = middle;
@@ -70,7 +87,10 @@ final class Draw {
   /// One of the first `most`.
   private Slot drawn(int most, RandomGenerator random) {
     double at = random.nextDouble() * sums[most - 1];
-    int found = Arrays.binarySearch(sums, 0, most, at);
-    return byRoom[Math.min(most - 1, found < 0 ? -found - 1 : found + 1)];
+    int found = starts[Math.min(starts.length - 1, (int) (at / sums[sums.length - 1] * starts.length))];
+    while (found < most - 1 && sums[found] <= at) {
+      found++;
+    }
+    return byRoom[Math.min(found, most - 1)];
   }
 }

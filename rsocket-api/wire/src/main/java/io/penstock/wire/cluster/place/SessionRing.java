@@ -3,7 +3,6 @@ package io.penstock.wire.cluster.place;
 import io.penstock.block.session.SessionId;
 import io.penstock.wire.cluster.Member;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +20,9 @@ final class SessionRing {
 
   private final long[] points;
   private final int[] owners;
+  /// For each value of the first bits, where the search for a point begins.
+  private final int[] starts;
+  private final int bits;
   private final List<String> names;
 
   /// What a ring is made of.
@@ -50,6 +52,20 @@ final class SessionRing {
     all.sort((one, other) -> Long.compare(one.at(), other.at()));
     points = all.stream().mapToLong(Point::at).toArray();
     owners = all.stream().mapToInt(Point::owner).toArray();
+    bits = Math.max(1, Integer.SIZE - Integer.numberOfLeadingZeros(points.length));
+    starts = new int[1 << bits];
+    int at = 0;
+    for (int first = 0; first < starts.length; first++) {
+      while (at < points.length && first(points[at]) < first) {
+        at++;
+      }
+      starts[first] = at;
+    }
+  }
+
+  /// The first bits of a point, in the order of the points.
+  private int first(long point) {
+    return (int) ((point ^ Long.MIN_VALUE) >>> (Long.SIZE - bits));
   }
 
   /// The first member behind the point of the session that has room, and was not tried; null if none is near.
@@ -64,8 +80,11 @@ final class SessionRing {
 
   private @Nullable Slot behind(SessionId session, Map<String, Slot> slots,
       Predicate<Slot> wanted, int most) {
-    int found = Arrays.binarySearch(points, mixed(session.hashCode()));
-    int at = found < 0 ? -found - 1 : found;
+    long own = mixed(session.hashCode());
+    int at = starts[first(own)];
+    while (at < points.length && points[at] < own) {
+      at++;
+    }
     for (int i = 0; i < Math.min(most, points.length); i++) {
       Slot slot = slots.get(names.get(owners[(at + i) % points.length]));
       if (slot != null && wanted.test(slot)) {

@@ -12,6 +12,11 @@ final class Slot {
   final Member member;
   final int nearness;
   private final long heardMillis;
+  // As they were told, here for a draw that looks at nothing else
+  private final long free;
+  private final double used;
+  private final double capacity;
+  private final long idleMillis;
   private final AtomicLong given = new AtomicLong();
 
   /// @param nearness to the writer
@@ -20,6 +25,11 @@ final class Slot {
     this.member = member;
     this.nearness = nearness;
     this.heardMillis = heardMillis;
+    Member.Figures figures = member.figures();
+    this.free = figures.freeBytes();
+    this.used = figures.bytes() + (double) figures.inFlightBytes();
+    this.capacity = Math.max(1, figures.capacityBytes());
+    this.idleMillis = figures.idleMillis();
   }
 
   /// The same member in a newer list.
@@ -37,27 +47,28 @@ final class Slot {
   }
 
   double capacity() {
-    return Math.max(1, member.figures().capacityBytes());
+    return capacity;
   }
 
   /// As it was told.
   long toldFree() {
-    return member.figures().freeBytes();
+    return free;
   }
 
   boolean hasRoom(long bytes) {
-    return toldFree() - given.get() >= bytes;
+    return free - given.get() >= bytes;
   }
 
   /// The part of the capacity that is in use, or will be.
   double taken() {
-    return (member.figures().bytes() + (double) member.figures().inFlightBytes() + given.get()) / capacity();
+    return (used + given.get()) / capacity;
   }
 
   /// How long its next victim was not used, in milliseconds: as it was told, and what has gone by, without what new
   /// blocks of this client have replaced. A member that is given all its capacity has none that is old.
   double idle(long millis) {
-    long told = member.figures().idleMillis();
-    return told == 0 ? 0 : (told + millis - heardMillis) * Math.max(0, 1 - given.get() / capacity());
+    return idleMillis == 0
+        ? 0
+        : (idleMillis + millis - heardMillis) * Math.max(0, 1 - given.get() / capacity);
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
 import java.util.ArrayList;
@@ -48,14 +49,14 @@ final class CopiedPut {
     List<Flux<Said>> said = new ArrayList<>();
     for (int i = 0; i < puts.size(); i++) {
       int copy = i;
-      said.add(puts.get(i).map(receipt -> new Said(copy, receipt, null))
-          .concatWith(Mono.fromSupplier(() -> new Said(copy, null, null)))
+      said.add(InTurn.of(puts.get(i).map(receipt -> new Said(copy, receipt, null)),
+          Flux.defer(() -> Flux.just(new Said(copy, null, null))))
           .onErrorResume(Asked::isPassedOver, gone -> Mono.just(new Said(copy, null, gone))));
     }
-    return Flux.fromIterable(said).flatMap(each -> each, copies).concatMapIterable(this::heard)
-        .concatWith(Mono.defer(() -> {
+    return InTurn.of(Flux.fromIterable(said).flatMap(each -> each, copies).concatMapIterable(this::heard),
+        Flux.defer(() -> {
           Throwable all = failureOfAll();
-          return all == null ? Mono.empty() : Mono.error(all);
+          return all == null ? Flux.empty() : Flux.error(all);
         }));
   }
 

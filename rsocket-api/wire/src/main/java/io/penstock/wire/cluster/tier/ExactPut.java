@@ -3,6 +3,7 @@ package io.penstock.wire.cluster.tier;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -65,10 +66,11 @@ final class ExactPut {
   Flux<Receipt> receipts() {
     return keys.isEmpty()
         ? Flux.empty()
-        : nodes.locate(keys).flatMapMany(located -> Flux.range(0, located.members().size())
-            .filter(member -> located.members().get(member).state() == State.UP)
-            .flatMap(member -> look(located, member), Asked.SIDE_BY_SIDE, 1).thenMany(
-                Flux.defer(() -> step(located)).repeat(() -> at < keys.size())));
+        : nodes.locate(keys).flatMapMany(located -> InTurn.of(
+            Flux.range(0, located.members().size())
+                .filter(member -> located.members().get(member).state() == State.UP)
+                .flatMap(member -> look(located, member), Asked.SIDE_BY_SIDE, 1).then(),
+            Flux.defer(() -> step(located)).repeat(() -> at < keys.size())));
   }
 
   private Mono<Void> look(Located located, int member) {
@@ -97,7 +99,7 @@ final class ExactPut {
       while (end < keys.size() && isHeld(located, end) && located.holders(end).getFirst().member() == holder) {
         end++;
       }
-      return terms.upserts() ? stored(located, holder, end) : used(located, holder, end).thenMany(Flux.empty());
+      return terms.upserts() ? stored(located, holder, end) : InTurn.of(used(located, holder, end), Flux.empty());
     }
     int target = oldest(located);
     int end = at + 1;
@@ -145,17 +147,16 @@ final class ExactPut {
     positions.set(at, end);
     KeyRun run = KeyRun.of(target, positions);
     PartSource part = new PartSource(source, run.positions(), windows);
-    return nodes.node(located.members().get(target))
-        .flatMapMany(node -> node.put(run.keys(keys), terms, shape, part))
-        .concatWith(Flux.defer(() -> {
-          at = end;
-          windows = part.nextWindow();
-          return look(located, target).thenMany(Flux.empty());
-        }))
-        .onErrorResume(failure -> Asked.isPassedOver(failure) && !part.hasBegun(), away -> {
-          leave(target);
-          gone.set(run.positions()[0], end);
-          return Flux.empty();
-        });
+    Flux<Receipt> receipts = nodes.node(located.members().get(target))
+        .flatMapMany(node -> node.put(run.keys(keys), terms, shape, part));
+    return InTurn.of(receipts, Flux.defer(() -> {
+      at = end;
+      windows = part.nextWindow();
+      return InTurn.of(look(located, target), Flux.<Receipt>empty());
+    })).onErrorResume(failure -> Asked.isPassedOver(failure) && !part.hasBegun(), away -> {
+      leave(target);
+      gone.set(run.positions()[0], end);
+      return Flux.empty();
+    });
   }
 }

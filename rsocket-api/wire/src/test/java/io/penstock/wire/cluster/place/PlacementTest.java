@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.session.SessionId;
 import io.penstock.block.session.SessionUse;
 import io.penstock.wire.cluster.Member;
-import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.AbstractList;
 import java.util.ArrayList;
@@ -19,8 +18,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class PlacementTest {
@@ -197,30 +194,5 @@ final class PlacementTest {
     }
     assertThat(members.looks).hasValue(looks);
     return draws.get();
-  }
-
-  @Test
-  @Tag("proof")
-  void aChoice_costsTheSame_howeverManyMembersThereAre() {
-    double few = nanos(10);
-    double many = nanos(1_000);
-    assertThat(many / few).as("ns of a choice among 10: %.0f, among 1,000: %.0f", few, many).isLessThan(1.5);
-  }
-
-  /// CPU of a choice, the median of many rounds.
-  private double nanos(int count) {
-    List<List<Member>> lists = List.of(members(count, 0, 5), members(count, 100 * BLOCK, 5));
-    List<Placement> placements = List.of(placement("", 1), placement("", 1));
-    var threads = ManagementFactory.getThreadMXBean();
-    long[] rounds = new long[41];
-    for (int round = 0; round < rounds.length; round++) {
-      long began = threads.getCurrentThreadCpuTime();
-      for (int i = 0; i < 20_000; i++) {
-        Placement.Wish wish = new Placement.Wish(BLOCK, null, i % 4 == 0 ? session(i) : null);
-        first(placements.get(i & 1), lists.get(i & 1), wish);
-      }
-      rounds[round] = threads.getCurrentThreadCpuTime() - began;
-    }
-    return LongStream.of(rounds).sorted().skip(rounds.length / 2).findFirst().orElseThrow() / 20_000.0;
   }
 }
