@@ -21,7 +21,8 @@ final class ClusterBenchCommandTest {
       "blocks of survivors not found at last",
       "blocks at the node at last", "blocks that are nowhere else", "of its blocks, not found", "task not done",
       "blocks not stored", "blocks not read", "blocks stored", "tokens reused in the second pass",
-      "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed");
+      "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed",
+      "answers that were wrong");
 
   @Test
   void requestsOfATrace_areServedByTwoNodes() {
@@ -34,7 +35,14 @@ final class ClusterBenchCommandTest {
     CommandLineRun run = LabRun.of("bench", "cluster", "--scenario", "storm");
 
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("--scenario must be of trace, kill, drain, ssd, small, split, all (was storm)");
+    assertThat(run.err())
+        .contains("--scenario must be of trace, kill, drain, ssd, small, split, scale, all (was storm)");
+  }
+
+  @Test
+  void modelOfManyNodes_answersRight() {
+    assertThat(kept("scale", "--nodes", "20", "--names", "5000", "--requests", "20"))
+        .containsExactly("answers that were wrong");
   }
 
   @Tag("proof")
