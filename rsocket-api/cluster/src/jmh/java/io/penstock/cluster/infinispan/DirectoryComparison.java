@@ -10,9 +10,9 @@ import java.util.Map;
 import org.infinispan.configuration.cache.StorageType;
 
 /// Compares the directory with the bare cache in turns of a third of a second, so that the machine's other work meets
-/// both alike: calls a second, processor time of a call, and medians of the ratios of neighbouring turns. Arguments: kinds
-/// of storage (both). `mvn -Pjmh
-/// -pl rsocket-api/cluster -am verify -Djmh.main=io.penstock.cluster.infinispan.DirectoryComparison`
+/// both alike: calls a second, processor time of a call, and medians of the ratios of neighbouring turns. Arguments:
+/// kinds of storage (both). `mvn -Pjmh -pl rsocket-api/cluster -am verify
+/// -Djmh.main=io.penstock.cluster.infinispan.DirectoryComparison`
 public final class DirectoryComparison {
   private static final int WARM_UP = 12;
   private static final int ROUNDS = 25;

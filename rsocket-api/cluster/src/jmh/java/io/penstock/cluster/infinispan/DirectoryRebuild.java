@@ -34,10 +34,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /// How long the members of a cluster take to announce all that they have, as after a start of all at once: members in
-/// one process over the loopback, tiers that make up their keys. Over when each member has told its round whole, and all
-/// names are kept: those that get lost on the way are announced again. Arguments: names (10,000,000), members (3), names a
-/// second and member (10,000,000, so that the pace is no limit), most names a batch (as nodes have). `mvn -Pjmh -pl rsocket-api/cluster -am verify
-/// -Djmh.main=io.penstock.cluster.infinispan.DirectoryRebuild`
+/// one process over the loopback, tiers that make up their keys. Over when each member has told its round whole, and
+/// all names are kept: those that get lost on the way are announced again. Arguments: names (10,000,000), members (3),
+/// names a second and member (10,000,000, so that the pace is no limit), most names a batch (as nodes have). `mvn -Pjmh
+/// -pl rsocket-api/cluster -am verify -Djmh.main=io.penstock.cluster.infinispan.DirectoryRebuild`
 public final class DirectoryRebuild {
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -54,7 +54,8 @@ public final class DirectoryRebuild {
     long pace = args.length > 2 ? Long.parseLong(args[2]) : 10_000_000;
     AnnounceTerms own = AnnounceTerms.defaults();
     int batch = args.length > 3 ? Integer.parseInt(args[3]) : own.most();
-    AnnounceTerms terms = new AnnounceTerms(Math.min(own.batch(), batch), batch, own.linger(), own.settle(), own.retry());
+    AnnounceTerms terms =
+        new AnnounceTerms(Math.min(own.batch(), batch), batch, own.linger(), own.settle(), own.retry());
     List<EmbeddedCaches> caches = join(members);
     MemberThreads threads = MemberThreads.start();
     try {

@@ -6,8 +6,8 @@ import java.time.Duration;
 /// How announcements are sent.
 ///
 /// @param batch most names of blocks in the first batches, and in those after one that failed
-/// @param most most names in any batch: as long as batches are sent quickly, they grow, for a name costs less in a large
-///     one, and larger ones fill the messages to many members
+/// @param most most names in any batch: as long as batches are sent quickly, they grow, for a name costs less in a
+///     large one, and larger ones fill the messages to many members
 /// @param linger how long a batch waits for more names
 /// @param settle how long to wait after a loss, for losses come in groups
 /// @param retry first wait before a batch that failed is sent again; doubles up to 16 times that

@@ -13,8 +13,9 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /// Sends what is said of blocks, in batches, one after the other: a batch when it is full, or a moment after its first
-/// name. A batch that was full and was sent quickly lets the next ones be twice as large, and a slow one half as large: a
-/// batch that takes longer than the map waits would never be sent. Tells the cluster first under which number. All fields are touched in steps of one [Serial].
+/// name. A batch that was full and was sent quickly lets the next ones be twice as large, and a slow one half as large:
+/// a batch that takes longer than the map waits would never be sent. Tells the cluster first under which number. All
+/// fields are touched in steps of one [Serial].
 final class BatchSender {
   /// Former rounds whose left entries are looked for; older ones were purged long ago.
   private static final int MOST_FORMER = 8;

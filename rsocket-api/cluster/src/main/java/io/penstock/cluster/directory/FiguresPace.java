@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// When a member tells its figures again. Every other member gets a message each time, so the wait grows with the square
-/// of the members: the figures of all of them take 1,000 messages a second together, however busy they are. Not
+/// When a member tells its figures again. Every other member gets a message each time, so the wait grows with the
+/// square of the members: the figures of all of them take 1,000 messages a second together, however busy they are. Not
 /// thread-safe.
 ///
 /// | Members | wait between two tellings |

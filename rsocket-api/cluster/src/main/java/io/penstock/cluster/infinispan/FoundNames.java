@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Names that owners found, with their holders: a table of at least twice their number with open addressing, without an object
-/// for each. Names are as even as random ones, so their bits are their place. Not thread-safe.
+/// Names that owners found, with their holders: a table of at least twice their number with open addressing, without an
+/// object for each. Names are as even as random ones, so their bits are their place. Not thread-safe.
 final class FoundNames {
   private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 

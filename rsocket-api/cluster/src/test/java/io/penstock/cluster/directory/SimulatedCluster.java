@@ -25,8 +25,8 @@ import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Members with a [SharedMap], in one thread, under virtual time and a seed. Members die, come, and are cut off from
-/// each other, or are slow; calls take time, fail, or are carried out though they failed, now or later. When two parts meet again,
-/// each segment has what either of them kept of it, or both.
+/// each other, or are slow; calls take time, fail, or are carried out though they failed, now or later. When two parts
+/// meet again, each segment has what either of them kept of it, or both.
 final class SimulatedCluster {
   /// A member that died is seen by all after this at most.
   static final Duration SEEN_DEAD = Duration.ofSeconds(2);

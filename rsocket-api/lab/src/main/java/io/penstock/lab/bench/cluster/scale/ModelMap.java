@@ -9,6 +9,7 @@ import io.penstock.cluster.directory.SharedMap;
 import io.penstock.wire.cluster.Member;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -72,7 +73,7 @@ final class ModelMap implements AutoCloseable {
     KnownMembers now = known;
     if (now == null) {
       now = new KnownMembers(members, valid.stream()
-          .map(own -> own.values().stream().flatMapToLong(java.util.Arrays::stream).toArray()).toList());
+          .map(own -> own.values().stream().flatMapToLong(Arrays::stream).toArray()).toList());
       known = now;
     }
     return now;

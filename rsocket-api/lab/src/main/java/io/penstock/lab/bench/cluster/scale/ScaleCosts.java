@@ -1,5 +1,7 @@
 package io.penstock.lab.bench.cluster.scale;
 
+import java.util.function.ToDoubleFunction;
+
 /// What calls cost in a cluster of so many nodes.
 ///
 /// @param names in the directory
@@ -18,7 +20,7 @@ public record ScaleCosts(int nodes, long names, Cost match, Cost put, Cost told,
   public record Cost(double messages, double cpuMicros) {}
 
   /// The power of the number of nodes by which a cost grows from `other` to here.
-  public double exponent(ScaleCosts other, java.util.function.ToDoubleFunction<ScaleCosts> cost) {
+  public double exponent(ScaleCosts other, ToDoubleFunction<ScaleCosts> cost) {
     return Math.log(cost.applyAsDouble(this) / cost.applyAsDouble(other)) / Math.log((double) nodes / other.nodes);
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.lab.bench.cluster.scale;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
@@ -152,7 +154,7 @@ public final class ScaleModel implements AutoCloseable {
   }
 
   private boolean match(long first) {
-    return run(tier.match(keys.keys(first, RUN))) == RUN;
+    return requireNonNull(run(tier.match(keys.keys(first, RUN))), "an answer") == RUN;
   }
 
   private boolean put() {
@@ -162,7 +164,7 @@ public final class ScaleModel implements AutoCloseable {
   private boolean putAt(BlockTier to) {
     List<BlockKey> fresh = keys.keys(names + putSoFar, RUN);
     putSoFar += RUN;
-    long receipts = run(to.put(fresh, SliceShape.defaults(), source).count());
+    long receipts = requireNonNull(run(to.put(fresh, SliceShape.defaults(), source).count()), "a count");
     time.advance(REST);
     return receipts == RUN && map.names() == names + putSoFar;
   }
@@ -184,7 +186,7 @@ public final class ScaleModel implements AutoCloseable {
   }
 
   /// Runs the world until a call has ended.
-  private <T> T run(Mono<T> call) {
+  private <T> @Nullable T run(Mono<T> call) {
     AtomicReference<@Nullable T> result = new AtomicReference<>();
     AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     AtomicBoolean over = new AtomicBoolean();
