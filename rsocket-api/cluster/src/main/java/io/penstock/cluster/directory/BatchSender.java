@@ -44,7 +44,7 @@ final class BatchSender {
   private boolean isEnded;
   private int failures;
 
-  /// @param onRoom runs when a batch was taken away, and another one fills
+  /// @param onRoom runs when a batch was taken away and another one fills, or when batches may be larger
   /// @param onDoubt gets the milliseconds to wait when a batch failed; until the next round nothing more is sent
   BatchSender(AnnounceParts parts, Serial serial, Runnable onRoom, LongConsumer onDoubt) {
     this.parts = parts;
@@ -168,6 +168,7 @@ final class BatchSender {
       limit = Math.max(parts.terms().batch(), limit / 2);
     } else if (nanos < QUICK_NANOS && sent >= limit) {
       limit = Math.min(parts.terms().most(), 2 * limit);
+      onRoom.run();
     }
   }
 

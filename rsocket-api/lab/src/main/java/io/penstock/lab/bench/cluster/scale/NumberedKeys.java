@@ -28,9 +28,9 @@ record NumberedKeys(SpaceId space) {
   /// The number that a key made here stands for; some other number for any other key.
   static long number(BlockKey key) {
     long value = key.hash().high();
-    value = unshifted(value, SHIFTS[2]) * SECOND_INVERSE;
-    value = unshifted(value, SHIFTS[1]) * FIRST_INVERSE;
-    return unshifted(value, SHIFTS[0]);
+    value = withoutShift(value, SHIFTS[2]) * SECOND_INVERSE;
+    value = withoutShift(value, SHIFTS[1]) * FIRST_INVERSE;
+    return withoutShift(value, SHIFTS[0]);
   }
 
   private static long mixed(long number) {
@@ -39,7 +39,7 @@ record NumberedKeys(SpaceId space) {
     return value ^ (value >>> SHIFTS[2]);
   }
 
-  private static long unshifted(long value, int shift) {
+  private static long withoutShift(long value, int shift) {
     return value ^ (value >>> shift) ^ (value >>> (2 * shift));
   }
 
