@@ -77,7 +77,7 @@ public final class ArchitectureRules {
         .arrow("storage", kernel)
         .arrow("device", kernel)
         .arrow("node", "wire", "storage", "device")
-        .arrow("lab", "node")
+        .arrow("lab", "node", "cluster")
         .arrow("gateway", "node")
         .arrow("cluster", "node")
         .arrow("examples", "node")

@@ -5,12 +5,14 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.infinispan.configuration.cache.StorageType;
 
 /// Compares the directory with the bare cache in turns of a third of a second, so that the machine's other work meets
-/// both alike: calls a second, processor time of a call, and medians of the ratios of neighbouring turns. `mvn -Pjmh
-/// -pl rsocket-api/cluster -am verify -Djmh.main=io.penstock.cluster.infinispan.DirectoryComparison`
+/// both alike: calls a second, processor time of a call, and medians of the ratios of neighbouring turns. Arguments:
+/// kinds of storage (both). `mvn -Pjmh -pl rsocket-api/cluster -am verify
+/// -Djmh.main=io.penstock.cluster.infinispan.DirectoryComparison`
 public final class DirectoryComparison {
   private static final int WARM_UP = 12;
   private static final int ROUNDS = 25;
@@ -21,7 +23,8 @@ public final class DirectoryComparison {
   private DirectoryComparison() {}
 
   public static void main(String[] args) throws IOException {
-    for (StorageType storage : new StorageType[] {StorageType.OFF_HEAP, StorageType.HEAP}) {
+    List<StorageType> both = List.of(StorageType.OFF_HEAP, StorageType.HEAP);
+    for (StorageType storage : args.length == 0 ? both : Arrays.stream(args).map(StorageType::valueOf).toList()) {
       DirectoryBenchmark calls = new DirectoryBenchmark();
       calls.storage = storage;
       calls.batch = 256;

@@ -2,6 +2,7 @@ package io.penstock.cluster.directory;
 
 import io.penstock.check.Uncaught;
 import io.penstock.operator.Serial;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
@@ -12,12 +13,16 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /// Sends what is said of blocks, in batches, one after the other: a batch when it is full, or a moment after its first
-/// name. Tells the cluster first under which number. All fields are touched in steps of one [Serial].
+/// name. A batch that was full and was sent quickly lets the next ones be twice as large, and a slow one half as large:
+/// a batch that takes longer than the map waits would never be sent. Tells the cluster first under which number. All
+/// fields are touched in steps of one [Serial].
 final class BatchSender {
   /// Former rounds whose left entries are looked for; older ones were purged long ago.
   private static final int MOST_FORMER = 8;
   private static final int MOST_DOUBLINGS = 8;
   private static final long NO_ROUND = 0;
+  private static final long QUICK_NANOS = Duration.ofMillis(100).toNanos();
+  private static final long SLOW_NANOS = Duration.ofMillis(500).toNanos();
   private static final Logger LOG = LoggerFactory.getLogger(BatchSender.class);
 
   private final AnnounceParts parts;
@@ -30,6 +35,7 @@ final class BatchSender {
   private long round = NO_ROUND;
   private long lastWhole = NO_ROUND;
   private long[] former = {};
+  private int limit;
   private boolean isBusy;
   private boolean isLingering;
   private boolean hasToTell;
@@ -38,13 +44,14 @@ final class BatchSender {
   private boolean isEnded;
   private int failures;
 
-  /// @param onRoom runs when a batch was taken away, and another one fills
+  /// @param onRoom runs when a batch was taken away and another one fills, or when batches may be larger
   /// @param onDoubt gets the milliseconds to wait when a batch failed; until the next round nothing more is sent
   BatchSender(AnnounceParts parts, Serial serial, Runnable onRoom, LongConsumer onDoubt) {
     this.parts = parts;
     this.serial = serial;
     this.onRoom = onRoom;
     this.onDoubt = onDoubt;
+    this.limit = parts.terms().batch();
   }
 
   /// Drops what was not sent, and goes on under a new number.
@@ -83,6 +90,11 @@ final class BatchSender {
     return filling.size();
   }
 
+  /// Names at which a batch is full.
+  int limit() {
+    return limit;
+  }
+
   /// Sends nothing more, and takes back all that was said.
   void stop() {
     isEnded = true;
@@ -96,7 +108,7 @@ final class BatchSender {
     }
     if (hasToTell) {
       tell();
-    } else if (filling.size() >= parts.terms().batch()) {
+    } else if (filling.size() >= limit) {
       send();
     } else if (filling.size() > 0) {
       linger();
@@ -131,7 +143,13 @@ final class BatchSender {
     filling = new Batch();
     long number = round;
     long wait = batch.paced() == 0 ? 0 : parts.pace().take(batch.paced());
-    Mono<Void> sent = Mono.defer(() -> number == round ? batch.send(parts.map(), number, former) : Mono.empty());
+    Mono<Void> sent = Mono.defer(() -> {
+      long began = nanos();
+      return number == round
+          ? batch.send(parts.map(), number, former)
+              .doOnSuccess(done -> serial.run(() -> adapt(batch.size(), nanos() - began)))
+          : Mono.empty();
+    });
     isBusy = true;
     if (wait == 0) {
       await(sent, number);
@@ -139,6 +157,19 @@ final class BatchSender {
       parts.timers().schedule(() -> serial.run(() -> await(sent, number)), wait, TimeUnit.NANOSECONDS);
     }
     onRoom.run();
+  }
+
+  private long nanos() {
+    return parts.timers().now(TimeUnit.NANOSECONDS);
+  }
+
+  private void adapt(int sent, long nanos) {
+    if (nanos > SLOW_NANOS) {
+      limit = Math.max(parts.terms().batch(), limit / 2);
+    } else if (nanos < QUICK_NANOS && sent >= limit) {
+      limit = Math.min(parts.terms().most(), 2 * limit);
+      onRoom.run();
+    }
   }
 
   private void await(Mono<Void> work, long number) {
@@ -153,6 +184,7 @@ final class BatchSender {
 
   private void failed(long number, Throwable error) {
     isBusy = false;
+    limit = parts.terms().batch();
     if (number == round && !isEnded) {
       isDoubtful = true;
       long millis = parts.terms().retry().toMillis() << Math.min(failures++, MOST_DOUBLINGS);

@@ -42,8 +42,8 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
   private @Nullable Feed feed;
   private @Nullable Feed next;
   private long position;
-  /// Events of `feed` that came, and for which no others were requested yet.
-  private int taken;
+  /// Events of `feed` that were requested and did not come yet.
+  private int requested;
   /// Whether the snapshot of this round has ended.
   private boolean isWhole;
   private boolean isDoubtful;
@@ -85,7 +85,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
     cancelFeeds();
     beginRound();
     feed = open();
-    taken = parts.terms().batch() - 1;
+    requested = 1; // see Feed
   }
 
   private void beginRound() {
@@ -115,7 +115,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
 
   private void onEvent(Feed from, TierEvent event) {
     if (from.equals(feed)) {
-      taken++;
+      requested--;
       position = event.sequence();
       follow(from, event);
       takeOver();
@@ -171,9 +171,9 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
   }
 
   private void askForMore() {
-    int room = taken - sender.size();
-    if (feed != null && room > 0 && room >= parts.terms().batch() / 2) {
-      taken -= room;
+    int room = sender.limit() - sender.size() - requested;
+    if (feed != null && room > 0 && room >= sender.limit() / 2) {
+      requested += room;
       feed.request(room);
     }
   }
@@ -221,7 +221,7 @@ final class TierAnnouncement implements Feed.Reader, Disposable {
       feed = next;
       next = null;
       levels.restart(beginning.down());
-      taken = parts.terms().batch();
+      requested = 0;
       repaired = lost;
       lost = new BitSet();
     }

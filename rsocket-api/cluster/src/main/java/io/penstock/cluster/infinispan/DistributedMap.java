@@ -103,13 +103,9 @@ final class DistributedMap implements SharedMap {
   @Override
   public Mono<List<byte[]>> locate(List<BlockName> names) {
     return Flux.defer(() -> Flux.fromIterable(byOwner(names).values()))
-        .flatMapDelayError(this::asked, MOST_OWNERS, 1).materialize().collectList()
+        .flatMapDelayError(keys -> Mono.fromCompletionStage(() -> cache.getAllAsync(keys)), MOST_OWNERS, 1)
+        .takeUntilOther(Mono.delay(SILENCE, timers)).materialize().collectList()
         .flatMap(answers -> inOrder(names, answers));
-  }
-
-  private Mono<Map<byte[], byte[]>> asked(Set<byte[]> keys) {
-    return Mono.fromCompletionStage(() -> cache.getAllAsync(keys))
-        .timeout(SILENCE, Mono.just(Map.of()), timers);
   }
 
   private static Mono<List<byte[]>> inOrder(List<BlockName> names, List<Signal<Map<byte[], byte[]>>> answers) {
@@ -117,18 +113,14 @@ final class DistributedMap implements SharedMap {
     if (failure != null && answers.size() == 1 && !names.isEmpty()) {
       return Mono.error(failure);
     }
-    Map<BlockName, byte[]> byName = HashMap.newHashMap(names.size());
+    FoundNames found = new FoundNames(names.size());
     for (Signal<Map<byte[], byte[]>> answer : answers) {
-      Map<byte[], byte[]> found = answer.get();
-      if (found != null) {
-        found.forEach((key, holders) -> byName.put(BlockName.of(key), holders));
+      Map<byte[], byte[]> part = answer.get();
+      if (part != null) {
+        part.forEach(found::put);
       }
     }
-    List<byte[]> all = new ArrayList<>(names.size());
-    for (BlockName name : names) {
-      all.add(byName.getOrDefault(name, Holders.NONE));
-    }
-    return Mono.just(all);
+    return Mono.just(found.inOrder(names));
   }
 
   @Override

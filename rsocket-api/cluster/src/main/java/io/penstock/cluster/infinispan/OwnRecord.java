@@ -1,5 +1,6 @@
 package io.penstock.cluster.infinispan;
 
+import io.penstock.cluster.directory.FiguresPace;
 import io.penstock.cluster.directory.Rounds;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.wire.cluster.Member;
@@ -9,53 +10,46 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// What this member tells of itself. Each change is written by one thread, in order, and a record is always written as
-/// a whole. Safe from any thread.
+/// What this member tells of itself. A record is written as a whole, as it is when the write before has ended, so a later
+/// change is never overtaken by an earlier one. Safe from any thread.
 final class OwnRecord implements Rounds {
-  /// The part of the capacity by which the bytes must have changed to be told: one in so many.
-  private static final long MUCH = 100;
-  /// The part by which the age of the next victim must have changed to be told: one in so many.
-  private static final long IDLE_MUCH = 10;
-  /// Refreshes after which a record is told anyway.
-  private static final int ALL_EACH = 10;
-
   private final ClusterTerms terms;
   private final UUID address;
   private final MemberTable table;
   private final Scheduler writer;
   private final Map<Object, long[]> rounds = new LinkedHashMap<>();
+  private final FiguresPace pace = new FiguresPace();
   private State state = State.UP;
-  private Figures told;
+  private Figures figures;
   private List<String> endpoints;
   private int reunions;
-  private int refreshes;
   private int tellings;
   private boolean isUntold;
   private boolean isClosed;
+  /// The last write; only the writer's thread touches it.
+  private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
   OwnRecord(ClusterTerms terms, UUID address, MemberTable table, Scheduler writer) {
     this.terms = terms;
     this.address = address;
     this.table = table;
     this.writer = writer;
-    this.told = terms.figures().get();
+    this.figures = terms.figures().get();
     this.endpoints = List.copyOf(terms.endpoints().get());
   }
 
-  /// The newest record.
+  /// The record as it was told last.
   synchronized MemberRecord record() {
-    Member member = new Member(terms.node(), terms.generation(), endpoints, terms.place(), state, told);
+    Member member = new Member(terms.node(), terms.generation(), endpoints, terms.place(), state, figures);
     return new MemberRecord(address, member, reunions,
         rounds.values().stream().flatMapToLong(LongStream::of).toArray(), tellings);
-  }
-
-  private synchronized MemberRecord next() {
-    tellings++;
-    return record();
   }
 
   @Override
@@ -92,33 +86,48 @@ final class OwnRecord implements Rounds {
     });
   }
 
-  /// Tells the figures if they changed much since they were told, the endpoints if they changed, and what could not be
-  /// told before. Tells all now and then: when parts of a cluster meet, a record may be lost at some members.
+  /// Tells the figures if it is time, see [FiguresPace], the endpoints if they changed, and what could not be told
+  /// before.
   Mono<Void> refresh() {
     return Mono.defer(() -> {
       Figures now = terms.figures().get();
       List<String> reached = List.copyOf(terms.endpoints().get());
+      int members = table.known().members().size();
       synchronized (this) {
-        if (!isUntold && ++refreshes % ALL_EACH != 0 && !hasChanged(told, now) && endpoints.equals(reached)) {
+        if (!isUntold && !pace.isDue(now, members, nanos()) && endpoints.equals(reached)) {
           return Mono.empty();
         }
-        told = now;
-        endpoints = reached;
       }
       return write();
     });
   }
 
-  private static boolean hasChanged(Figures before, Figures now) {
-    return before.inFlightBytes() != now.inFlightBytes() || before.capacityBytes() != now.capacityBytes()
-        || Math.abs(before.bytes() - now.bytes()) >= Math.max(1, now.capacityBytes() / MUCH)
-        || Math.abs(before.idleMillis() - now.idleMillis()) * IDLE_MUCH >= Math.max(1, before.idleMillis());
+  private long nanos() {
+    return terms.timers().now(TimeUnit.NANOSECONDS);
   }
 
   /// Writes the newest record; nothing once this is closed.
   Mono<Void> write() {
-    return Mono.defer(() -> isClosed() ? Mono.<Void>empty() : Mono.fromCompletionStage(table.put(next())).then())
+    return Mono.defer(() -> isClosed() ? Mono.<Void>empty() : inTurn(() -> table.put(newest())))
         .doOnError(error -> setUntold(true)).doOnSuccess(done -> setUntold(false)).subscribeOn(writer);
+  }
+
+  private Mono<Void> inTurn(Supplier<CompletableFuture<?>> step) {
+    last = last.handle((done, error) -> null).thenCompose(before -> step.get());
+    return Mono.fromCompletionStage(last).then();
+  }
+
+  /// The record with the newest figures: whatever it is told for, they cost no message of their own.
+  private MemberRecord newest() {
+    Figures now = terms.figures().get();
+    List<String> reached = List.copyOf(terms.endpoints().get());
+    synchronized (this) {
+      figures = now;
+      endpoints = reached;
+      tellings++;
+      pace.told(now, nanos());
+      return record();
+    }
   }
 
   private synchronized void setUntold(boolean untold) {
@@ -135,7 +144,7 @@ final class OwnRecord implements Rounds {
       synchronized (this) {
         isClosed = true;
       }
-      return Mono.fromCompletionStage(table.remove(record())).then();
+      return inTurn(() -> table.remove(record()));
     }).subscribeOn(writer);
   }
 }

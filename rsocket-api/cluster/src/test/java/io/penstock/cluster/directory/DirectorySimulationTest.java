@@ -19,11 +19,14 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// The directory over a simulated map: members that come, die and are cut off, calls that fail or come late, tiers that
-/// change meanwhile.
+/// The directory over a simulated map: members that come, die, start again, are slow and are cut off, clocks that jump,
+/// calls that fail or come late, tiers that change meanwhile.
 final class DirectorySimulationTest {
   private static final int STEPS = 120;
   private static final int MEMBERS = 5;
+  private static final int LOG = 100;
+  private static final int MOST_SLOW_MILLIS = 3000;
+  private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
   private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 150);
 
   @Test
@@ -36,7 +39,7 @@ final class DirectorySimulationTest {
   @Test
   @Tag("proof")
   void afterFaults_theDirectoryNamesExactlyWhatIsThere_inManyRuns() {
-    for (long seed = Long.getLong("penstock.seed", 100); seed < 5100; seed++) {
+    for (long seed = Long.getLong("penstock.seed", 100); seed < 10_100; seed++) {
       new Run(seed).go();
     }
   }
@@ -68,6 +71,7 @@ final class DirectorySimulationTest {
           }
         }
         cluster.fail(0);
+        cluster.quicken();
         cluster.heal();
         time.advanceTimeBy(Duration.ofMinutes(2));
         checkAll();
@@ -88,6 +92,10 @@ final class DirectorySimulationTest {
         case 6 -> cluster.fail(random.nextInt(4) * 0.05);
         case 7 -> any.tier.lower(ModelTier.SSD);
         case 10 -> any.tier.raise(ModelTier.SSD);
+        case 11 -> restart(any);
+        case 12 -> cluster.slow(any.node, random.nextInt(MOST_SLOW_MILLIS));
+        case 13 -> cluster.quicken();
+        case 14 -> any.clock.step(random.nextLong(-HOUR_NANOS, HOUR_NANOS));
         default -> {
           for (int i = random.nextInt(30); i >= 0; i--) {
             change(any.tier, KEYS.get(random.nextInt(KEYS.size())));
@@ -107,7 +115,7 @@ final class DirectorySimulationTest {
 
     private void start() {
       if (cluster.alive().size() < MEMBERS) {
-        parties.add(new Party("n" + names++));
+        parties.add(new Party("n" + names++, new ModelTier(LOG)));
       }
     }
 
@@ -119,22 +127,31 @@ final class DirectorySimulationTest {
       }
     }
 
+    /// A node starts again some time after it died, under its name, with what its disk kept.
+    private void restart(Party party) {
+      kill(party);
+      if (!parties.contains(party)) {
+        time.schedule(() -> parties.add(new Party(party.node.name, party.tier)), random.nextInt(10_000),
+            TimeUnit.MILLISECONDS);
+      }
+    }
+
     /// No member that died longer ago than it takes to see it is named.
     private void checkTheDead() {
       long now = time.now(TimeUnit.MILLISECONDS);
       for (Party party : parties) {
         Located located = party.locate.locate(KEYS).block();
         for (Member member : located.members()) {
-          if (!isNamedRightly(member.name(), now)) {
-            throw new AssertionError(member.name() + " is named at " + now + " by " + party.node);
+          if (!isNamedRightly(member, now)) {
+            throw new AssertionError(member + " is named at " + now + " by " + party.node);
           }
         }
       }
     }
 
-    private boolean isNamedRightly(String name, long now) {
-      return parties.stream().anyMatch(party -> party.node.name.equals(name))
-          || cluster.diedSince(name, now - SimulatedCluster.SEEN_CUT.toMillis());
+    private boolean isNamedRightly(Member member, long now) {
+      return parties.stream().anyMatch(party -> party.node.address == member.generation())
+          || cluster.diedSince(member.generation(), now - SimulatedCluster.SEEN_CUT.toMillis());
     }
 
     private void checkAll() {
@@ -168,11 +185,13 @@ final class DirectorySimulationTest {
     /// A node with its tier.
     private final class Party {
       private final Node node;
-      private final ModelTier tier = new ModelTier(100);
+      private final ModelTier tier;
+      private final SteppedClock clock = new SteppedClock(time);
       private final Locate locate;
       private final Disposable announcing;
 
-      Party(String name) {
+      Party(String name, ModelTier tier) {
+        this.tier = tier;
         node = cluster.join(name);
         BlockNames blockNames = new BlockNames(new byte[BlockNames.SECRET_BYTES]);
         locate = new Locate(node, blockNames, node::members);
@@ -188,8 +207,8 @@ final class DirectorySimulationTest {
           before[0] = now;
         };
         AnnounceTerms terms =
-            new AnnounceTerms(16, Duration.ofMillis(3), Duration.ofMillis(300), Duration.ofMillis(100));
-        announcing = new Announcer(new AnnounceParts(node, blockNames, node, new Pace(400, 16, time), terms,
+            new AnnounceTerms(16, 64, Duration.ofMillis(3), Duration.ofMillis(300), Duration.ofMillis(100));
+        announcing = new Announcer(new AnnounceParts(node, blockNames, node, new Pace(400, 16, clock), terms,
             () -> random.nextLong() >>> 1, time)).announce(tier).subscribe();
       }
     }

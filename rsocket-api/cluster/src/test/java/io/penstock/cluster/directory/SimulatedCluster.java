@@ -25,8 +25,8 @@ import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Members with a [SharedMap], in one thread, under virtual time and a seed. Members die, come, and are cut off from
-/// each other; calls take time, fail, or are carried out though they failed, now or later. When two parts meet again,
-/// each segment has what either of them kept of it, or both.
+/// each other, or are slow; calls take time, fail, or are carried out though they failed, now or later. When two parts
+/// meet again, each segment has what either of them kept of it, or both.
 final class SimulatedCluster {
   /// A member that died is seen by all after this at most.
   static final Duration SEEN_DEAD = Duration.ofSeconds(2);
@@ -66,9 +66,19 @@ final class SimulatedCluster {
     return nodes.stream().filter(node -> node.isAlive).toList();
   }
 
-  /// Whether a member of this name died at this time or later.
-  boolean diedSince(String name, long millis) {
-    return nodes.stream().anyMatch(node -> node.name.equals(name) && !node.isAlive && node.diedAt >= millis);
+  /// Whether the member of this address died at this time or later.
+  boolean diedSince(long address, long millis) {
+    return nodes.stream().anyMatch(node -> node.address == address && !node.isAlive && node.diedAt >= millis);
+  }
+
+  /// Calls of a member, and calls to it, take so much longer from now on.
+  void slow(Node node, int millis) {
+    node.slowMillis = millis;
+  }
+
+  /// Ends all slowness.
+  void quicken() {
+    nodes.forEach(node -> node.slowMillis = 0);
   }
 
   /// Ends a member without a word.
@@ -216,7 +226,7 @@ final class SimulatedCluster {
   /// A member.
   final class Node implements SharedMap, Rounds {
     final String name;
-    private final int address;
+    final int address;
     private final Sinks.Many<MapLoss> losses = Sinks.many().multicast().directBestEffort();
     private final Map<Object, long[]> rounds = new LinkedHashMap<>();
     private Map<BlockName, byte[]> store = new HashMap<>();
@@ -225,6 +235,7 @@ final class SimulatedCluster {
     private final Reunion<Node> reunion = new Reunion<>();
     private int reunions;
     private int side;
+    private int slowMillis;
     private boolean isNew = true;
     Runnable onMembers = () -> {};
     Runnable onSegments = () -> {};
@@ -350,7 +361,14 @@ final class SimulatedCluster {
 
     /// A call to the keepers of `segments`: waits while one of them is not reached, and gives up some time.
     private Mono<Void> call(Runnable change, Set<Integer> segments) {
-      return Mono.create(sink -> after(random.nextInt(MOST_CALL_MILLIS), () -> attempt(change, segments, sink, 0)));
+      return Mono.create(sink -> after(random.nextInt(MOST_CALL_MILLIS) + slowness(segments),
+          () -> attempt(change, segments, sink, 0)));
+    }
+
+    /// That of the slowest concerned.
+    private int slowness(Set<Integer> segments) {
+      return Math.max(slowMillis,
+          segments.stream().mapToInt(segment -> owner(view, segment).slowMillis).max().orElse(0));
     }
 
     private void attempt(Runnable change, Set<Integer> segments, MonoSink<Void> sink, int waited) {

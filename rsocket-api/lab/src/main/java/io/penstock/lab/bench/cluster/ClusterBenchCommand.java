@@ -30,7 +30,8 @@ import reactor.core.scheduler.Schedulers;
           + " joins under load. drain: a node gives its blocks away and leaves under load. ssd: long prompts on disk"
           + " come back when all nodes start again. upgrade: all nodes are replaced one after another under load."
           + " small: blocks of 4 KiB in batches. split: nodes in network namespaces, of which one loses its cable;"
-          + " skipped where this user cannot make any. Every byte that is read is compared.",
+          + " skipped where this user cannot make any. scale: what calls cost as nodes become more, in a model in"
+          + " this process. Every byte that is read is compared.",
       "",
       "Exits with 1 if a bound is missed; with 74 if nothing could be measured.",
       ""},
@@ -42,11 +43,11 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private static final String ALL = "all";
 
   @Option(names = "--scenario", paramLabel = "NAMES", split = ",",
-      description = "trace, kill, drain, upgrade, ssd, small, split, or all (default: all).")
+      description = "trace, kill, drain, upgrade, ssd, small, split, scale, or all (default: all).")
   private List<String> scenarios = List.of(ALL);
 
   @Option(names = "--nodes", paramLabel = "N",
-      description = "Nodes (default: 8 for trace and kill, 4 for drain, 3 for the others).")
+      description = "Nodes (default: 8 for trace and kill, 4 for drain, up to 1000 for scale, 3 for the others).")
   private @Nullable Integer nodes;
 
   @Option(names = "--block", paramLabel = "SIZE", converter = SizeOption.class,
@@ -66,7 +67,8 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   private boolean exact;
 
   @Option(names = "--requests", paramLabel = "N",
-      description = "Most requests of the trace (default: ${DEFAULT-VALUE}).", defaultValue = "1000")
+      description = "Most requests of the trace; calls of each kind in scale (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000")
   private int requests;
 
   @Option(names = "--concurrency", paramLabel = "N",
@@ -87,6 +89,11 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   @Option(names = "--rounds", paramLabel = "N", description = "Rounds of small (default: ${DEFAULT-VALUE}).",
       defaultValue = "5")
   private int rounds;
+
+  @Option(names = "--names", paramLabel = "N",
+      description = "Names of blocks in scale; 100000000 take 2.5 GB (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000000")
+  private long names;
 
   @Option(names = "--seed", paramLabel = "S",
       description = "Seed of the trace, and of the nodes that are killed (default: ${DEFAULT-VALUE}).",
@@ -133,6 +140,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
     all.put("ssd", new SsdScenario(load));
     all.put("small", new SmallScenario(load));
     all.put("split", new SplitScenario(load, timers));
+    all.put("scale", new ScaleScenario(load, names));
     for (String name : scenarios) {
       if (!name.equals(ALL) && !all.containsKey(name)) {
         throw new IllegalArgumentException("--scenario must be of %s, %s (was %s)".formatted(

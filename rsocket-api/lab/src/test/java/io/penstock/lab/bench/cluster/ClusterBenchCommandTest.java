@@ -26,7 +26,7 @@ final class ClusterBenchCommandTest {
       "blocks not stored", "blocks not read", "blocks stored", "tokens reused in the second pass",
       "tokens reused in the third pass", "blocks read at last", "blocks lost, of those only at the killed",
       "of them lost",
-      "of them not found", "nodes that kept blocks", "nodes that others did not see again");
+      "of them not found", "nodes that kept blocks", "nodes that others did not see again", "answers that were wrong");
 
   @Test
   void requestsOfATrace_areServedByTwoNodes() {
@@ -40,7 +40,13 @@ final class ClusterBenchCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err())
-        .contains("--scenario must be of trace, kill, drain, upgrade, ssd, small, split, all (was storm)");
+        .contains("--scenario must be of trace, kill, drain, upgrade, ssd, small, split, scale, all (was storm)");
+  }
+
+  @Test
+  void modelOfManyNodes_answersRight() {
+    assertThat(kept("scale", "--nodes", "20", "--names", "5000", "--requests", "20"))
+        .containsExactly("answers that were wrong");
   }
 
   @Tag("proof")
