@@ -186,4 +186,26 @@ final class Peers {
       return Flux.fromIterable(all).flatMap(Lane::close).then();
     });
   }
+
+  /// The connection to a node of the cluster was ended on this side: the node has left, or the client was closed.
+  static final class LaneClosedException extends TransientKvException {
+    LaneClosedException() {
+      super("connection to a node of the cluster must be open (was closed)");
+    }
+  }
+
+  /// A member tells no endpoint of a form that this side knows.
+  static final class NoEndpointException extends TransientKvException {
+    NoEndpointException(Member member) {
+      super("member " + member.name() + " must tell an endpoint of a form that is known here (tells "
+          + member.endpoints() + ")");
+    }
+  }
+
+  /// A member was reached in another start than the cluster told: its blocks are not those that were told.
+  static final class MemberRestartedException extends TransientKvException {
+    MemberRestartedException(Member member, long generation) {
+      super("node " + member.name() + " must be in its start " + member.generation() + " (was in " + generation + ")");
+    }
+  }
 }

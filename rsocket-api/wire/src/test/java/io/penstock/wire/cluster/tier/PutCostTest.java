@@ -95,7 +95,7 @@ final class PutCostTest {
   private double nanos(int count, long bytes) {
     Members members = new Members(count, bytes);
     ClusterTier tier = new ClusterTier(new TierInfo("cluster test", Medium.REMOTE, SPACE, 64), members, "",
-        new SplittableRandom(1), Schedulers.immediate());
+        new SplittableRandom(1), Schedulers.immediate(), Schedulers.immediate());
     List<BlockKey> keys = Blocks.keys(SPACE, 0, 8);
     PutSource source = window -> Flux.empty();
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
