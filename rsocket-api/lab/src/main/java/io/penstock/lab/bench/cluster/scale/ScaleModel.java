@@ -91,7 +91,7 @@ public final class ScaleModel implements AutoCloseable {
     }
     Locate locate = new Locate(map.at(0), blockNames, map::known);
     this.tier = ClusterTier.within(new First(members, locate), member -> member.generation() == 1,
-        all.getFirst().tier(), this::connect, "", time.scheduler(), random);
+        all.getFirst().tier(), this::connect, "", time.scheduler(), time.scheduler(), random);
   }
 
   /// The directory at the first node.
