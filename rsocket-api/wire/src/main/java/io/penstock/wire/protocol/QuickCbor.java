@@ -133,13 +133,28 @@ final class QuickCbor {
   private static boolean isPlain(PutMessages.PutSignal signal) {
     PutMessages.Room room = signal.room();
     List<PutMessages.Stored> stored = signal.stored();
-    return signal.failed() == null && (room == null || room.first() >= 0)
-        && (stored == null || stored.stream().allMatch(QuickCbor::isPlain));
+    return signal.failed() == null && (room == null || room.first() >= 0) && (stored == null || arePlain(stored));
   }
 
-  private static boolean isPlain(PutMessages.Stored stored) {
-    return stored.position() >= 0 && stored.sequence() >= 0 && stored.tier().chars().allMatch(one -> one < 0x80)
-        && stored.durability().chars().allMatch(one -> one < 0x80);
+  private static boolean arePlain(List<PutMessages.Stored> all) {
+    String tier = "";
+    String durability = "";
+    for (PutMessages.Stored stored : all) {
+      if (stored.position() < 0 || stored.sequence() < 0
+          || !isPlain(stored.tier(), tier) || !isPlain(stored.durability(), durability)) {
+        return false;
+      }
+      tier = stored.tier();
+      durability = stored.durability();
+    }
+    return true;
+  }
+
+  /// Whether `text` is ASCII.
+  ///
+  /// @param known such a text
+  private static boolean isPlain(String text, String known) {
+    return text.equals(known) || text.chars().allMatch(one -> one < 0x80);
   }
 
   private static void putSignal(Cbor.Writer out, PutMessages.PutSignal signal) {
@@ -279,10 +294,12 @@ final class QuickCbor {
   private static PutMessages.@Nullable PutSignal stored(Cbor.Reader in) {
     int size = in.raw(STORED).list();
     List<PutMessages.Stored> stored = new ArrayList<>(size);
+    String tier = "";
+    String durability = "";
     for (int i = 0; i < size; i++) {
       int position = in.begin().raw(POSITION).int32();
-      String tier = in.raw(TIER).text();
-      String durability = in.raw(DURABILITY).text();
+      tier = in.raw(TIER).text(tier);
+      durability = in.raw(DURABILITY).text(durability);
       stored.add(new PutMessages.Stored(position, tier, durability, in.raw(SEQUENCE).int64()));
       in.end();
     }
