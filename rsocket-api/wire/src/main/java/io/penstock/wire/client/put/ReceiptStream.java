@@ -26,7 +26,7 @@ final class ReceiptStream extends SerialSubscription implements CoreSubscriber<L
   private @Nullable Subscription in;
   /// Receipts of the first answer that were read.
   private int read;
-  /// Answers that were read and not requested anew.
+  /// Answers that were read and not requested again.
   private int taken;
   private boolean isLast;
 

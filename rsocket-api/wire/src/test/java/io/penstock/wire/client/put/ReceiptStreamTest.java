@@ -10,6 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.test.publisher.TestPublisher;
 
@@ -23,7 +24,7 @@ final class ReceiptStreamTest {
   private final List<Object> ends = new ArrayList<>();
   private final BaseSubscriber<Receipt> reader = new BaseSubscriber<>() {
     @Override
-    protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+    protected void hookOnSubscribe(Subscription subscription) {
       // asks later
     }
 
