@@ -42,6 +42,9 @@ final class QuickCbor {
   private static final byte[] SEQUENCE = name("sequence");
   private static final byte[] LANDED = name("landed");
 
+  /// Bytes of a block that was stored, with a short name of its tier.
+  private static final int STORED_BYTES = 80;
+
   private QuickCbor() {}
 
   private static byte[] name(String name) {
@@ -54,9 +57,7 @@ final class QuickCbor {
 
   /// The bytes of `message`; null if it is none of these messages.
   static @Nullable ByteBuf write(Object message, ByteBufAllocator allocator) {
-    Cbor.Writer out = new Cbor.Writer(message instanceof Messages.KeysRequest asked
-        ? asked.keys().hashes().length
-        : message instanceof Messages.GetRequest get ? get.keys().hashes().length : 0);
+    Cbor.Writer out = new Cbor.Writer(longPart(message));
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null && request.durability() == null
           && request.session() == null && request.pendingMillis() == null ->
@@ -73,6 +74,17 @@ final class QuickCbor {
       }
     }
     return out.written(allocator);
+  }
+
+  /// Bytes of the part of `message` whose length is not bounded, as far as they are known.
+  private static int longPart(Object message) {
+    return switch (message) {
+      case Messages.KeysRequest request -> request.keys().hashes().length;
+      case Messages.GetRequest request -> request.keys().hashes().length;
+      case PutMessages.PutRequest request -> request.keys().hashes().length;
+      case PutMessages.PutSignal signal when signal.stored() != null -> STORED_BYTES * signal.stored().size();
+      default -> 0;
+    };
   }
 
   private static void keysRequest(Cbor.Writer out, Messages.KeysRequest request) {
