@@ -33,13 +33,16 @@ public final class PutRoom {
     this.wanted = Presence.of(run.size(), asked);
   }
 
+  /// Position of `key` in `run`: as a rule behind `from`.
   private static int position(BlockKey key, List<BlockKey> run, int from) {
-    for (int i = from; i < run.size(); i++) {
-      if (run.get(i).equals(key)) {
-        return i;
+    int size = run.size();
+    for (int looked = 0, i = from; looked < size; looked++, i++) {
+      int position = i < size ? i : i - size;
+      if (run.get(position).equals(key)) {
+        return position;
       }
     }
-    throw new IllegalArgumentException("drafts must be of the reserved keys, in key order (was one of " + key + ")");
+    throw new IllegalArgumentException("drafts must be of reserved keys (was one of " + key + ")");
   }
 
   /// Keys of the run that the tier wants.
