@@ -3,6 +3,7 @@ package io.penstock.block;
 import io.penstock.check.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
 import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.function.Function;
@@ -151,6 +152,17 @@ public final class LayerSpan extends Owned {
       return new int[] {checksumOfRows(boundary)};
     } finally {
       slot.release();
+    }
+  }
+
+  /// Writes [#checksums] to `to`.
+  ///
+  /// @throws BlockCorruptException if the granule of a span of rows differs from its checksum
+  public void checksums(String boundary, IntBuffer to) {
+    if (range.isWhole()) {
+      to.put(checksums, range.first(), range.count());
+    } else {
+      to.put(checksums(boundary));
     }
   }
 

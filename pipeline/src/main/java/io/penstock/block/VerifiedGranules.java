@@ -108,6 +108,11 @@ final class VerifiedGranules {
     if (!range.isWhole()) {
       return whole.get(range.first()) ? null : addRows(range, sums[0], null);
     }
+    if (partial.isEmpty() && !touch(range)) { // the rule: no granule of it came before
+      System.arraycopy(sums, 0, checksums, range.first(), sums.length);
+      whole.set(range.first(), range.end());
+      return null;
+    }
     Difference first = null;
     for (int i = 0; i < sums.length; i++) {
       Difference found = addGranule(range.first() + i, sums[i]);

@@ -16,10 +16,25 @@ public final class Presence {
   /// @param bits set for the keys that are present; copied
   /// @throws IllegalArgumentException if a bit beyond `size` is set
   public static Presence of(int size, BitSet bits) {
+    return checked(size, (BitSet) bits.clone());
+  }
+
+  /// @param bits as of [BitSet#valueOf(byte[])]
+  /// @throws IllegalArgumentException if a bit beyond `size` is set
+  public static Presence of(int size, byte[] bits) {
+    return checked(size, BitSet.valueOf(bits));
+  }
+
+  private static Presence checked(int size, BitSet bits) {
     if (bits.length() > size) {
       throw new IllegalArgumentException("bits must end before size " + size + " (was " + bits.length() + ")");
     }
-    return new Presence(size, (BitSet) bits.clone());
+    return new Presence(size, bits);
+  }
+
+  /// The bits as [BitSet#toByteArray()] writes them.
+  public byte[] toByteArray() {
+    return bits.toByteArray();
   }
 
   /// Number of keys asked for.

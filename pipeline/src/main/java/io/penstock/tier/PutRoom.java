@@ -1,14 +1,10 @@
 package io.penstock.tier;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.slice.DraftWindow;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /// Room for one window of a put: a run of the request's keys, a draft for each key that the tier wants, and one commit
@@ -26,17 +22,27 @@ public final class PutRoom {
   public PutRoom(int number, int first, List<BlockKey> run, Reservation reservation) {
     this.reservation = reservation;
     this.drafts = new DraftWindow(number);
-    Map<BlockKey, Integer> positions = new HashMap<>();
-    for (int i = 0; i < run.size(); i++) {
-      positions.put(run.get(i), i);
-    }
-    BitSet asked = new BitSet();
+    BitSet asked = new BitSet(run.size());
+    int next = 0; // drafts come in key order
     for (BlockDraft draft : reservation.drafts()) {
-      int position = requireNonNull(positions.get(draft.key()), "a draft is of a reserved key");
+      int position = position(draft.key(), run, next);
       asked.set(position);
       drafts.add(first + position, draft);
+      next = position + 1;
     }
     this.wanted = Presence.of(run.size(), asked);
+  }
+
+  /// Position of `key` in `run`: as a rule behind `from`.
+  private static int position(BlockKey key, List<BlockKey> run, int from) {
+    int size = run.size();
+    for (int looked = 0, i = from; looked < size; looked++, i++) {
+      int position = i < size ? i : i - size;
+      if (run.get(position).equals(key)) {
+        return position;
+      }
+    }
+    throw new IllegalArgumentException("drafts must be of reserved keys (was one of " + key + ")");
   }
 
   /// Keys of the run that the tier wants.

@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
 /// A method that takes this object runs inside a decision: only [Decisions] makes it. All actions run, even if an
 /// action throws, because most actions serve other callers. The thread's uncaught exception handler gets the error.
 public final class DeferredActions {
-  private final LinkedHashSet<Resident> changed = new LinkedHashSet<>(0);
-  private final List<Owned> handles = new ArrayList<>(0);
-  private final List<Runnable> tasks = new ArrayList<>(0);
-  private final Set<Reader> readers = new LinkedHashSet<>(0);
-  private final List<Runnable> reports = new ArrayList<>(1);
+  // Each is made when it is needed: most decisions leave little work
+  private @Nullable LinkedHashSet<Resident> changed;
+  private @Nullable List<Owned> handles;
+  private @Nullable List<Runnable> tasks;
+  private @Nullable Set<Reader> readers;
+  private @Nullable List<Runnable> reports;
 
   /// A reader that waits for blocks.
   public interface Reader {
@@ -29,41 +30,64 @@ public final class DeferredActions {
 
   /// Lets the end of the decision review `block`.
   public void review(Resident block) {
+    if (changed == null) {
+      changed = new LinkedHashSet<>();
+    }
     changed.add(block);
   }
 
   /// The next block to review; null if there is none.
   @Nullable Resident nextReview() {
-    return changed.isEmpty() ? null : changed.removeFirst();
+    return changed == null || changed.isEmpty() ? null : changed.removeFirst();
   }
 
   /// Closes `handle` after the decision, before all other actions.
   public void close(Owned handle) {
+    if (handles == null) {
+      handles = new ArrayList<>();
+    }
     handles.add(handle);
   }
 
   /// Runs `task` after the decision: when handles were closed, before readers are signalled.
   public void then(Runnable task) {
+    if (tasks == null) {
+      tasks = new ArrayList<>();
+    }
     tasks.add(task);
   }
 
   /// Signals `reader` once, after the tasks.
   public void signal(Reader reader) {
+    if (readers == null) {
+      readers = new LinkedHashSet<>();
+    }
     readers.add(reader);
   }
 
   /// Runs `report`, which calls a listener, after the recorded events were emitted.
   public void report(Runnable report) {
+    if (reports == null) {
+      reports = new ArrayList<>();
+    }
     reports.add(report);
   }
 
   /// Runs all actions. Outside the lock.
   void run(Decisions.Rules rules) {
-    handles.forEach(handle -> attempt(handle::close));
-    tasks.forEach(DeferredActions::attempt);
-    readers.forEach(reader -> attempt(reader::signal));
+    if (handles != null) {
+      handles.forEach(handle -> attempt(handle::close));
+    }
+    if (tasks != null) {
+      tasks.forEach(DeferredActions::attempt);
+    }
+    if (readers != null) {
+      readers.forEach(reader -> attempt(reader::signal));
+    }
     attempt(rules::emit);
-    reports.forEach(DeferredActions::attempt);
+    if (reports != null) {
+      reports.forEach(DeferredActions::attempt);
+    }
     rules.signal();
   }
 

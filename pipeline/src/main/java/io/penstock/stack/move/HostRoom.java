@@ -9,6 +9,7 @@ import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackShape;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// The room of the host level of a `TierStack`, which grows and shrinks if the level has a share of a [SharedMemory].
@@ -44,8 +45,17 @@ public final class HostRoom implements SharedMemory.Member {
     }
   }
 
+  /// Takes memory until the level has room for so many more blocks, as far as the share gives it.
+  ///
+  /// @param blocks asked only of a level that has a share
+  public void want(IntSupplier blocks) {
+    if (share != null) {
+      want(blocks.getAsInt());
+    }
+  }
+
   /// Takes memory until the level has room for `blocks` more, as far as the share gives it.
-  public void want(int blocks) {
+  private void want(int blocks) {
     if (share != null) {
       for (int i = 0; i < MOST_RUNS && blocks > 0 && !decisions.isClosed() && lacks(blocks) && share.grow(); i++) {
       }

@@ -81,16 +81,28 @@ final class LeaseWindows extends DemandLoop {
       fail(taken.failure());
     } else if (!taken.items().isEmpty()) {
       make(taken.items());
+      if (taken.ended() && mayEnd()) { // without a decision that only finds the end
+        end();
+      }
     } else if (taken.ended()) {
-      done = true;
-      lease.close();
-      subscriber.onComplete();
+      end();
     } else if (lease.isClosed()) {
       fail(ended());
     } else {
       return !wanted && begun && prefetch();
     }
     return true;
+  }
+
+  /// Whether the window that was just emitted is the last thing of the stream.
+  private boolean mayEnd() {
+    return !done && next == null && !lease.isClosed() && lease.expiry() == null && !decisions.isClosed();
+  }
+
+  private void end() {
+    done = true;
+    lease.close();
+    subscriber.onComplete();
   }
 
   private void make(List<LeaseItem> items) {

@@ -1,7 +1,5 @@
 package io.penstock.stack.write;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -25,7 +23,6 @@ import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -93,7 +90,7 @@ final class StackCommit {
     if (reservation.isClosed()) {
       throw writes.ended(reservation);
     }
-    if (!new HashSet<>(reservation.drafts()).containsAll(complete)) {
+    if (!reservation.owns(complete)) {
       throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
     }
     complete.forEach(BlockDraft::requireComplete);
@@ -170,8 +167,9 @@ final class StackCommit {
       for (int i = 0; i < blocks.size(); i++) {
         BlockKey key = blocks.get(i).key();
         StoredBlock copy = stored.isEmpty() ? null : stored.get(i);
-        if (reservation.writes(key)) {
-          long sequence = publish(reservation, blocks.get(i), copy, after);
+        Pending write = reservation.take(key);
+        if (write != null) {
+          long sequence = publish(reservation, write, blocks.get(i), copy, after);
           Receipt receipt = new Receipt(key, shape.info().name(), durability, sequence);
           reservation.committed(receipt);
           written.add(receipt);
@@ -192,9 +190,9 @@ final class StackCommit {
   }
 
   /// @return the sequence number of the event
-  private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored, DeferredActions after) {
+  private long publish(StackReservation reservation, Pending write, Block block, @Nullable StoredBlock stored,
+      DeferredActions after) {
     BlockKey key = block.key();
-    Pending write = requireNonNull(reservation.take(key), "a reserved key is being written");
     pending.serve(write, block, after);
     if (write.isListed()) {
       Resident resident = new Resident(key, index.level(key), figures);

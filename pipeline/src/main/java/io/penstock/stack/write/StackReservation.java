@@ -128,7 +128,12 @@ final class StackReservation extends Reservation implements Pending.Writer, Offl
 
   /// Whether this reservation still writes all of `blocks` that no other writer took over.
   boolean writesAll(List<Block> blocks) {
-    return blocks.stream().allMatch(block -> pending.containsKey(block.key()) || lost.contains(block.key()));
+    for (Block block : blocks) {
+      if (!pending.containsKey(block.key()) && !lost.contains(block.key())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// Records that a commit has begun, which ends later: no other writer takes its keys over.
@@ -146,8 +151,10 @@ final class StackReservation extends Reservation implements Pending.Writer, Offl
     return committing > 0;
   }
 
-  boolean writes(BlockKey key) {
-    return pending.containsKey(key);
+  /// Whether all of `some` are its drafts.
+  boolean owns(List<BlockDraft> some) {
+    List<BlockDraft> own = drafts();
+    return own.equals(some) || new HashSet<>(own).containsAll(some);
   }
 
   void committed(Receipt receipt) {
@@ -156,6 +163,9 @@ final class StackReservation extends Reservation implements Pending.Writer, Offl
 
   /// The receipts of `drafts` if all were committed before, but those that another writer took over; null if not.
   @Nullable List<Receipt> receipts(List<BlockDraft> drafts) {
+    if (committed.isEmpty()) {
+      return null;
+    }
     List<Receipt> receipts = drafts.stream().map(draft -> committed.get(draft.key())).filter(Objects::nonNull).toList();
     boolean all = drafts.stream().allMatch(draft -> committed.containsKey(draft.key()) || lost.contains(draft.key()));
     return all && !receipts.isEmpty() && drafts().containsAll(drafts) ? receipts : null;

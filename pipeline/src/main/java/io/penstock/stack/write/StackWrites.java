@@ -89,11 +89,11 @@ public final class StackWrites {
     try {
       boolean exact = shape.options().exact();
       if (exact) {
-        room.want(keys.size());
+        room.want(keys::size);
       }
       List<BlockKey> wanted = enter(reservation, keys);
       if (!exact) { // the ledger does not count what is being written
-        room.want(decisions.look(pending::size));
+        room.want(() -> decisions.look(pending::size));
       }
       if (wanted.isEmpty()) {
         reservation.succeed();
@@ -116,16 +116,18 @@ public final class StackWrites {
       reservations.add(reservation);
       figures.reservations(1);
       List<BlockKey> wanted = new ArrayList<>(keys.size());
+      long now = holds.now();
       for (int i = 0; i < keys.size(); i++) {
-        if (enter(reservation, keys.get(i), i, after)) {
-          wanted.add(keys.get(i));
+        BlockKey key = keys.get(i);
+        if (enter(reservation, key, i, now, after)) {
+          wanted.add(key);
         } else {
-          reservation.skip(i, !pending.isReserved(keys.get(i)));
+          reservation.skip(i, !pending.isReserved(key));
         }
       }
       if (!shape.options().exact() && !wanted.isEmpty()) {
         Duration life = shape.options().holds().putLife();
-        holds.add(new PutEnd(holds.now() + life.toNanos(), reservation, life));
+        holds.add(new PutEnd(now + life.toNanos(), reservation, life));
       }
       if (!reservation.terms().group().isEmpty()) {
         holds.requireGroup(wanted, reservation.terms().group(), after);
@@ -138,9 +140,10 @@ public final class StackWrites {
   }
 
   /// Lets `reservation` write `key`. False if the block is visible, or another reservation writes it.
-  private boolean enter(StackReservation reservation, BlockKey key, int position, DeferredActions after) {
+  private boolean enter(StackReservation reservation, BlockKey key, int position, long now,
+      DeferredActions after) {
     Pending write = pending.of(key);
-    if (write != null && write.isReserved() && !mayPreempt(write)) {
+    if (write != null && write.isReserved() && !mayPreempt(write, now)) {
       return false;
     }
     if (index.find(key, after) instanceof Resident there && states.isReadable(there)
@@ -150,7 +153,6 @@ public final class StackWrites {
       }
       return false;
     }
-    long now = holds.now();
     if (write != null) {
       write.reserve(reservation, now);
       return true;
@@ -165,9 +167,9 @@ public final class StackWrites {
   }
 
   /// Whether another writer may take over `write`.
-  private boolean mayPreempt(Pending write) {
+  private boolean mayPreempt(Pending write, long now) {
     return !shape.options().exact() && !write.isCommitting()
-        && holds.now() - write.since() >= shape.options().holds().putPatience().toNanos();
+        && now - write.since() >= shape.options().holds().putPatience().toNanos();
   }
 
   // Ends

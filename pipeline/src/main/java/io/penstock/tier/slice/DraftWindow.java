@@ -2,6 +2,7 @@ package io.penstock.tier.slice;
 
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
@@ -84,6 +85,21 @@ public final class DraftWindow {
   /// Position of the `i`-th draft.
   public int position(int i) {
     return positions[Objects.checkIndex(i, drafts.size())];
+  }
+
+  /// Position of the draft of `key`; quick if keys are asked for in the order in which their drafts were added.
+  ///
+  /// @throws IllegalArgumentException if the window has no such draft
+  public int position(BlockKey key) {
+    int size = drafts.size();
+    for (int looked = 0, i = next; looked < size; looked++, i++) {
+      int index = i < size ? i : i - size;
+      if (drafts.get(index).key().equals(key)) {
+        next = index + 1;
+        return positions[index];
+      }
+    }
+    throw new IllegalArgumentException("key must be of a draft of window " + number + " (was " + key + ")");
   }
 
   /// Positions and drafts, in the order in which they were added.

@@ -258,7 +258,15 @@ public final class BudgetLane implements Budget {
 
   /// Whether the party has nothing. One whose streams were ended because they stood still is none until it moves bytes.
   @GuardedBy("this") private boolean isNewcomer() {
-    return inUse == 0 && idle.stream().noneMatch(IdleStreams::isSuspect);
+    if (inUse != 0) {
+      return false;
+    }
+    for (IdleStreams streams : idle) {
+      if (streams.isSuspect()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// Bytes that the parts of this lane may still take together.

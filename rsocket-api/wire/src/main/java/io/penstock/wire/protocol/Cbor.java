@@ -167,8 +167,10 @@ final class Cbor {
     }
 
     Reader raw(byte[] encoded) {
-      for (byte wanted : encoded) {
-        expect(wanted & 0xFF);
+      if (has(encoded)) {
+        at += encoded.length;
+      } else {
+        failed = true;
       }
       return this;
     }
@@ -183,6 +185,25 @@ final class Cbor {
         failed |= one < 0;
       }
       return new String(ascii, StandardCharsets.US_ASCII);
+    }
+
+    /// Reads a text, which is usually `known`.
+    String text(String known) {
+      int from = at;
+      long length = head(TEXT);
+      int end = at + known.length();
+      if (length == known.length() && end <= in.length) {
+        int same = 0;
+        while (same < length && in[at + same] == known.charAt(same)) {
+          same++;
+        }
+        if (same == length) {
+          at = end;
+          return known;
+        }
+      }
+      at = from;
+      return text();
     }
 
     int int32() {

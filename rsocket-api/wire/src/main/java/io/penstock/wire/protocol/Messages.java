@@ -155,11 +155,11 @@ public final class Messages {
     }
 
     public static Bits of(Presence presence) {
-      return new Bits(presence.size(), presence.bits().toByteArray());
+      return new Bits(presence.size(), presence.toByteArray());
     }
 
     public Presence presence() {
-      return Presence.of(size, BitSet.valueOf(bits));
+      return Presence.of(size, bits);
     }
 
     /// @throws WireFormatException if these are not bits for `keys` keys
@@ -305,9 +305,9 @@ public final class Messages {
 
     /// Positions of the keys whose blocks may come.
     public BitSet coming() {
-      BitSet coming = found.presence().bits();
-      coming.or(admitted.presence().bits());
-      coming.or(awaited.presence().bits());
+      BitSet coming = BitSet.valueOf(found.bits);
+      coming.or(BitSet.valueOf(admitted.bits));
+      coming.or(BitSet.valueOf(awaited.bits));
       return coming;
     }
   }

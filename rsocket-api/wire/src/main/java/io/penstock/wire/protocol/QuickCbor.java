@@ -42,6 +42,9 @@ final class QuickCbor {
   private static final byte[] SEQUENCE = name("sequence");
   private static final byte[] LANDED = name("landed");
 
+  /// Bytes of a block that was stored, with a short name of its tier.
+  private static final int STORED_BYTES = 80;
+
   private QuickCbor() {}
 
   private static byte[] name(String name) {
@@ -54,9 +57,7 @@ final class QuickCbor {
 
   /// The bytes of `message`; null if it is none of these messages.
   static @Nullable ByteBuf write(Object message, ByteBufAllocator allocator) {
-    Cbor.Writer out = new Cbor.Writer(message instanceof Messages.KeysRequest asked
-        ? asked.keys().hashes().length
-        : message instanceof Messages.GetRequest get ? get.keys().hashes().length : 0);
+    Cbor.Writer out = new Cbor.Writer(longPart(message));
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null && request.durability() == null
           && request.session() == null && request.pendingMillis() == null ->
@@ -73,6 +74,17 @@ final class QuickCbor {
       }
     }
     return out.written(allocator);
+  }
+
+  /// Bytes of the part of `message` whose length is not bounded, as far as they are known.
+  private static int longPart(Object message) {
+    return switch (message) {
+      case Messages.KeysRequest request -> request.keys().hashes().length;
+      case Messages.GetRequest request -> request.keys().hashes().length;
+      case PutMessages.PutRequest request -> request.keys().hashes().length;
+      case PutMessages.PutSignal signal when signal.stored() != null -> STORED_BYTES * signal.stored().size();
+      default -> 0;
+    };
   }
 
   private static void keysRequest(Cbor.Writer out, Messages.KeysRequest request) {
@@ -133,13 +145,28 @@ final class QuickCbor {
   private static boolean isPlain(PutMessages.PutSignal signal) {
     PutMessages.Room room = signal.room();
     List<PutMessages.Stored> stored = signal.stored();
-    return signal.failed() == null && (room == null || room.first() >= 0)
-        && (stored == null || stored.stream().allMatch(QuickCbor::isPlain));
+    return signal.failed() == null && (room == null || room.first() >= 0) && (stored == null || arePlain(stored));
   }
 
-  private static boolean isPlain(PutMessages.Stored stored) {
-    return stored.position() >= 0 && stored.sequence() >= 0 && stored.tier().chars().allMatch(one -> one < 0x80)
-        && stored.durability().chars().allMatch(one -> one < 0x80);
+  private static boolean arePlain(List<PutMessages.Stored> all) {
+    String tier = "";
+    String durability = "";
+    for (PutMessages.Stored stored : all) {
+      if (stored.position() < 0 || stored.sequence() < 0
+          || !isPlain(stored.tier(), tier) || !isPlain(stored.durability(), durability)) {
+        return false;
+      }
+      tier = stored.tier();
+      durability = stored.durability();
+    }
+    return true;
+  }
+
+  /// Whether `text` is ASCII.
+  ///
+  /// @param known such a text
+  private static boolean isPlain(String text, String known) {
+    return text.equals(known) || text.chars().allMatch(one -> one < 0x80);
   }
 
   private static void putSignal(Cbor.Writer out, PutMessages.PutSignal signal) {
@@ -279,10 +306,12 @@ final class QuickCbor {
   private static PutMessages.@Nullable PutSignal stored(Cbor.Reader in) {
     int size = in.raw(STORED).list();
     List<PutMessages.Stored> stored = new ArrayList<>(size);
+    String tier = "";
+    String durability = "";
     for (int i = 0; i < size; i++) {
       int position = in.begin().raw(POSITION).int32();
-      String tier = in.raw(TIER).text();
-      String durability = in.raw(DURABILITY).text();
+      tier = in.raw(TIER).text(tier);
+      durability = in.raw(DURABILITY).text(durability);
       stored.add(new PutMessages.Stored(position, tier, durability, in.raw(SEQUENCE).int64()));
       in.end();
     }

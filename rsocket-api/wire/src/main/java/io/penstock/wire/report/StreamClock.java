@@ -10,6 +10,9 @@ import reactor.core.publisher.Flux;
 /// Waits and bytes of one stream of a node. Without a listener it reads no clock. Touched by steps of the stream only,
 /// except for its end.
 public final class StreamClock implements Carried {
+  private static final int CULPRITS = Wait.values().length;
+  private static final long[] NO_TIMES = {};
+
   /// Clock of streams without a listener.
   public static final StreamClock NONE =
       new StreamClock(StreamListener.NOOP, System::nanoTime, 0, "", "", "", false, Carried.UNCOUNTED, null);
@@ -39,7 +42,8 @@ public final class StreamClock implements Carried {
   private final Carried all;
   private final @Nullable TraceContext trace;
   private final long began;
-  private final long[] waited = new long[Wait.values().length];
+  /// By culprit; empty without a listener.
+  private final long[] waited;
   private Wait now = Wait.NOTHING;
   private long since;
   private long inline;
@@ -55,6 +59,7 @@ public final class StreamClock implements Carried {
     this.listener = listener;
     this.all = all;
     this.runs = !listener.equals(StreamListener.NOOP);
+    this.waited = runs ? new long[CULPRITS] : NO_TIMES;
     this.route = route;
     this.peer = peer;
     this.isOutgoing = isOutgoing;
@@ -89,8 +94,7 @@ public final class StreamClock implements Carried {
 
   private static StreamClock of(StreamListener listener, LongSupplier nanos, long began, String route, Object peer,
       String transport, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
-    String word = route.substring(route.lastIndexOf('.') + 1);
-    return new StreamClock(listener, nanos, began, word, peer, transport, isOutgoing, all, trace);
+    return new StreamClock(listener, nanos, began, route, peer, transport, isOutgoing, all, trace);
   }
 
   /// The time, for [#moved]; 0 if `listener` ignores streams.
@@ -155,7 +159,8 @@ public final class StreamClock implements Carried {
       return;
     }
     waits(Wait.NOTHING);
-    listener.ended(new StreamListener.Report(route, peer.toString(), transport, isOutgoing, inline, shared,
+    String word = route.substring(route.lastIndexOf('.') + 1);
+    listener.ended(new StreamListener.Report(word, peer.toString(), transport, isOutgoing, inline, shared,
         nanos.getAsLong() - began, new StreamListener.Waits(waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
             waited[Wait.RATE.ordinal()], waited[Wait.ROOM.ordinal()], waited[Wait.TIER.ordinal()]),
         error == null ? null : WireErrors.codeOf(error), trace));

@@ -17,6 +17,8 @@ import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.IntBuffer;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -122,17 +124,27 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     ByteBuf to = allocator.directBuffer(length + room, length + room);
     try {
       writeFields(to, slice, (isReferring ? REFERRING : 0) | (ofGranules ? OF_GRANULES : 0), length, space, layout);
-      writePositions(to, slice);
+      IntBuffer tables = tables(to, TABLES_OFFSET, length);
+      for (int i = 0; i < spans.size(); i++) {
+        tables.put(slice.position(i));
+      }
       for (LayerSpan span : spans) {
-        for (int crc : ofGranules ? span.granuleChecksums() : span.checksums("wire")) {
-          to.writeIntLE(crc);
+        if (ofGranules) {
+          tables.put(span.granuleChecksums());
+        } else {
+          span.checksums("wire", tables);
         }
       }
-      return to.setIntLE(HEADER_CRC_OFFSET, Checksum.of(to.nioBuffer(0, length)));
+      return to.writerIndex(length).setIntLE(HEADER_CRC_OFFSET, Checksum.of(to.nioBuffer(0, length)));
     } catch (RuntimeException | Error e) {
       to.release();
       throw e;
     }
+  }
+
+  /// The tables of a header as a whole: an access of a buffer to each number would check its bounds.
+  private static IntBuffer tables(ByteBuf data, int from, int to) {
+    return data.nioBuffer(from, to - from).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer();
   }
 
   /// The header of a slice of a view, and behind it the packed bytes, for which it reads the granules of every block.
@@ -167,10 +179,8 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     GranuleRange range = slice.range();
     BlockView view = slice.view();
     int planes = layout.planes().size();
-    ByteBuffer id = ByteBuffer.allocate(SpaceId.BYTES);
-    space.write(id);
     to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(flags).writeIntLE(length).writeIntLE(0)
-        .writeBytes(id.flip());
+        .writeLong(space.high()).writeLong(space.low());
     to.writeIntLE(slice.place().window()).writeIntLE(slice.place().remaining());
     to.writeShortLE(range.first() / planes).writeShortLE(range.first() % planes).writeIntLE(range.count());
     to.writeIntLE(view == null ? range.firstRow() : view.firstToken())
@@ -238,9 +248,9 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
       int told = data.getIntLE(start + PAYLOAD_BYTES_OFFSET);
       require(came == told, "bytes after the header", () -> "" + told, came);
     }
-    return new SliceHeader(place(data, start), range, view, positions(data, start + tablesAt, blocks, keys),
-        checksums(data, start + tablesAt + 4 * blocks, blocks, range),
-        data.getIntLE(start + KEYS_CRC_OFFSET), bytes, isReferring, isOfGranules);
+    IntBuffer numbers = tables(data, start + tablesAt, start + bytes);
+    return new SliceHeader(place(data, start), range, view, positions(numbers, blocks, keys),
+        checksums(numbers, blocks, range), data.getIntLE(start + KEYS_CRC_OFFSET), bytes, isReferring, isOfGranules);
   }
 
   /// Compares the landed bytes in `draft`, the `i`-th block's, with its checksums.
@@ -300,9 +310,8 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
   }
 
   private static void requireSpace(ByteBuf data, int start, SpaceId space) {
-    byte[] id = new byte[SpaceId.BYTES];
-    data.getBytes(start + SPACE_OFFSET, id);
-    SpaceId named = SpaceId.read(ByteBuffer.wrap(id));
+    SpaceId named =
+        new SpaceId(data.getLong(start + SPACE_OFFSET), data.getLong(start + SPACE_OFFSET + Long.BYTES));
     if (!named.equals(space)) {
       throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "slice space", "" + space, named);
     }
@@ -367,11 +376,11 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     return new LayerSlice.Position(window, remaining);
   }
 
-  private static int[] positions(ByteBuf data, int at, int blocks, int keys) {
+  private static int[] positions(IntBuffer from, int blocks, int keys) {
     int[] positions = new int[blocks];
+    from.get(positions);
     BitSet seen = new BitSet();
     for (int i = 0; i < blocks; i++) {
-      positions[i] = data.getIntLE(at + 4 * i);
       require(positions[i] >= 0 && positions[i] < keys, "position", () -> "in [0, " + keys + ")", positions[i]);
       require(!seen.get(positions[i]), "position", () -> "named once", positions[i]);
       seen.set(positions[i]);
@@ -379,13 +388,10 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     return positions;
   }
 
-  private static int[][] checksums(ByteBuf data, int at, int blocks, GranuleRange range) {
-    int next = at;
+  private static int[][] checksums(IntBuffer from, int blocks, GranuleRange range) {
     int[][] checksums = new int[blocks][range.count()];
     for (int[] block : checksums) {
-      for (int g = 0; g < block.length; g++, next += 4) {
-        block[g] = data.getIntLE(next);
-      }
+      from.get(block);
     }
     return checksums;
   }

@@ -138,7 +138,8 @@ final class FarSide implements AutoCloseable {
     ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
     String name = name();
     KvServer server = BenchWait.of(KvServer.bind(server(order, name), tier,
-        KvServerOptions.builder().node("bench").limits(shape.limits()).rings(MOST_RINGS).ringSpin(MOST_SPIN).build(),
+        KvServerOptions.builder().node("bench").limits(shape.limits()).putBlocks(shape.ingressBlocks())
+            .rings(MOST_RINGS).ringSpin(MOST_SPIN).build(),
         budget, timers));
     begun.push(() -> {
       BenchWait.end(server.close());

@@ -5,8 +5,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.operator.Demand;
 import io.penstock.operator.Failures;
-import io.penstock.operator.InTurn;
 import io.penstock.stage.SplitLayers;
+import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.client.link.AnswerLimit;
@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
@@ -60,9 +61,7 @@ final class PutSender {
   /// Payloads that the node requested, and the number of them that were sent.
   private final AtomicLong credit = new AtomicLong();
   private final AtomicLong sent = new AtomicLong();
-  /// The error of the source, or of the code that cut its slices.
-  private volatile @Nullable Throwable sourceFailure;
-  private final Sinks.Empty<Void> sourceFailed = Sinks.empty();
+  private volatile @Nullable ReceiptStream receipts;
 
   /// @param open the message that opens the channel, for `keys`
   /// @param begun set when the node has said anything but a refusal
@@ -82,29 +81,32 @@ final class PutSender {
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open, trace),
                 inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
-    Flux<Payload> counted = up.doOnRequest(n -> credit.accumulateAndGet(n, Demand::plus))
-        .doOnNext(payload -> sent.incrementAndGet()).onErrorResume(this::stop);
-    Flux<Receipt> receipts = AnsweredStream.of(connection.rsocket().requestChannel(counted),
+    Flux<Payload> counted = SentSlices.of(up, new SentSlices.Told(n -> credit.accumulateAndGet(n, Demand::plus),
+        sent::incrementAndGet, this::stop));
+    Flux<List<Receipt>> answers = AnsweredStream.of(connection.rsocket().requestChannel(counted),
         new AnsweredStream.Setting<>(connection, Routes.PUT, this::signalled, this::owedLimits,
-            () -> credit.get() + sent.get() + framing.sendWindow().returned()))
-        .concatMapIterable(stored -> stored, 4)
-        .doOnComplete(this::requireWhole)
-        .doOnError(rooms::tryEmitError) // or what the node did not take would keep the channel open on this side
-        .doOnComplete(rooms::tryEmitComplete)
-        .onErrorMap(connection::failure)
-        .takeUntilOther(sourceFailed.asMono()); // completes: an error of the other would not cancel the channel
-    return InTurn.of(receipts, Flux.defer(() -> {
-      Throwable failure = sourceFailure;
-      return failure == null ? Flux.empty() : Flux.error(failure);
-    }));
+            () -> credit.get() + sent.get() + framing.sendWindow().returned()));
+    return Flux.from(subscriber -> {
+      ReceiptStream stream = new ReceiptStream(Operators.toCoreSubscriber(subscriber), this::end, error -> {
+        rooms.tryEmitError(error); // or what the node did not take would keep the channel open on this side
+        return connection.failure(error);
+      });
+      receipts = stream;
+      answers.subscribe(stream);
+    });
   }
 
-  /// Ends the put with an error of this side as it is, and cancels the channel: the error is the caller's, and neither
-  /// the connection's nor the node's.
-  private Flux<Payload> stop(Throwable error) {
-    sourceFailure = Failures.passable(error);
-    sourceFailed.tryEmitEmpty();
-    return Flux.never();
+  private void end() {
+    requireWhole();
+    rooms.tryEmitComplete();
+  }
+
+  /// Ends the put with an error of this side as it is, and cancels the channel.
+  private void stop(Throwable error) {
+    ReceiptStream stream = receipts;
+    if (stream != null) {
+      stream.end(Failures.passable(error));
+    }
   }
 
   /// Number of limits after which silence of the node is too long; 0 while it is the source's turn.
@@ -159,7 +161,15 @@ final class PutSender {
     if (signal.landed() != null) {
       inFlight.landed(signal.landed());
     }
-    return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
+    return signal.stored() == null ? List.of() : receipts(signal.stored());
+  }
+
+  private List<Receipt> receipts(List<PutMessages.Stored> all) {
+    List<Receipt> found = new ArrayList<>(all.size());
+    for (PutMessages.Stored stored : all) {
+      found.add(stored.receipt(keys));
+    }
+    return found;
   }
 
   private PutSource.Window window(PutMessages.Room room) {
@@ -170,12 +180,15 @@ final class PutSender {
     room.requireIn(keys.size(), open.windowBlocks());
     nextWindow++;
     nextKey += room.wanted().size();
-    List<Integer> positions = new ArrayList<>();
-    List<BlockKey> wanted = new ArrayList<>();
-    room.wanted().presence().bits().stream().forEach(i -> {
-      positions.add(room.first() + i);
-      wanted.add(keys.get(room.first() + i));
-    });
+    Presence bits = room.wanted().presence();
+    List<Integer> positions = new ArrayList<>(bits.size());
+    List<BlockKey> wanted = new ArrayList<>(bits.size());
+    for (int i = 0; i < bits.size(); i++) {
+      if (bits.get(i)) {
+        positions.add(room.first() + i);
+        wanted.add(keys.get(room.first() + i));
+      }
+    }
     return new PutSource.Window(room.window(), positions, wanted, open.maxSliceBytes());
   }
 

@@ -19,9 +19,7 @@ import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.slice.Landing;
 import io.penstock.wire.slice.SliceHeader;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -144,12 +142,9 @@ final class IncomingWindow {
   /// Ends it. A tier may answer fewer receipts than there were drafts, so each is found by its key.
   List<PutMessages.Stored> stored(List<Receipt> receipts) {
     reservation.close();
-    Map<BlockKey, Integer> positions = new HashMap<>();
-    drafts().byPosition().forEach((position, draft) -> positions.put(draft.key(), position));
     List<PutMessages.Stored> stored = new ArrayList<>(receipts.size());
     for (Receipt receipt : receipts) {
-      stored.add(PutMessages.Stored.of(requireNonNull(positions.get(receipt.key()), "a receipt is for a committed key"),
-          receipt));
+      stored.add(PutMessages.Stored.of(drafts().position(receipt.key()), receipt));
     }
     return stored;
   }

@@ -209,7 +209,8 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     if (done) {
       setting.bounds().room().release(1);
     } else {
-      reserve(1);
+      long more = setting.bounds().room().takeUpTo(Math.min(setting.windowBlocks(), keys.size() - nextKey) - 1L);
+      reserve(1 + (int) more);
       proceed();
     }
   }
