@@ -3,9 +3,9 @@ package io.penstock.cluster.directory;
 import io.penstock.check.Uncaught;
 import io.penstock.operator.Serial;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
+import java.util.stream.LongStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -30,6 +30,7 @@ final class BatchSender {
   private final Runnable onRoom;
   private final LongConsumer onDoubt;
   private final Disposable.Swap timer = Disposables.swap();
+  private final Disposable.Swap pacing = Disposables.swap();
 
   private Batch filling = new Batch();
   private long round = NO_ROUND;
@@ -57,9 +58,11 @@ final class BatchSender {
   /// Drops what was not sent, and goes on under a new number.
   void beginRound(long number) {
     if (round != NO_ROUND) {
-      former = Arrays.copyOf(former, former.length + 1);
-      former[former.length - 1] = round;
-      former = Arrays.copyOfRange(former, Math.max(0, former.length - MOST_FORMER), former.length);
+      former = LongStream.concat(LongStream.of(former), LongStream.of(round)).toArray();
+      if (former.length > MOST_FORMER) { // the last whole round still counts, however long ago it was
+        long oldest = former[0] == lastWhole ? former[1] : former[0];
+        former = LongStream.of(former).filter(each -> each != oldest).toArray();
+      }
     }
     round = number;
     filling = new Batch();
@@ -99,6 +102,7 @@ final class BatchSender {
   void stop() {
     isEnded = true;
     timer.dispose();
+    pacing.dispose();
     parts.rounds().tell(this).subscribe(nothing -> {}, Uncaught::report);
   }
 
@@ -154,7 +158,11 @@ final class BatchSender {
     if (wait == 0) {
       await(sent, number);
     } else {
-      parts.timers().schedule(() -> serial.run(() -> await(sent, number)), wait, TimeUnit.NANOSECONDS);
+      pacing.update(parts.timers().schedule(() -> serial.run(() -> {
+        if (!isEnded) {
+          await(sent, number);
+        }
+      }), wait, TimeUnit.NANOSECONDS));
     }
     onRoom.run();
   }

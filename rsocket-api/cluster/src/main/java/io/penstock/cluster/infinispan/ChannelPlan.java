@@ -56,9 +56,6 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
     MemberTransport transport = transport();
     stack.add(transport);
     stack.add(new DeathWatch(transport));
-    if (seal != null) {
-      stack.add(new SealedMessages(seal));
-    }
     stack.add(new SeedDiscovery(seeds, names));
     stack.add(new MERGE3().setMinInterval(times.meet() / 4).setMaxInterval(times.meet()));
     stack.add(new FD_ALL3().setInterval(times.heartbeat()).setTimeout(times.silence()));
@@ -67,7 +64,8 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
     stack.add(new UNICAST3().setXmitInterval(RESEND_MILLIS));
     stack.add(new STABLE().setDesiredAverageGossip(STABLE_MILLIS).setMaxBytes(STABLE_BYTES));
     stack.add(
-        new OrderedViews().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).printLocalAddress(false));
+        new OrderedViews().setJoinTimeout(seeds.isEmpty() ? NO_SEEDS_MILLIS : times.join()).setMaxJoinAttempts(0)
+            .printLocalAddress(false)); // a member that others answer tries on, and begins no cluster of its own
     stack.add(new UFC().setMaxCredits(CREDITS));
     stack.add(new MFC().setMaxCredits(CREDITS));
     stack.add(new FRAG4().setFragSize(FRAGMENT));
@@ -80,7 +78,7 @@ record ChannelPlan(BoundHost host, int port, List<Seed> seeds, SeedDiscovery.Nam
   }
 
   private MemberTransport transport() {
-    MemberTransport tcp = new MemberTransport();
+    MemberTransport tcp = new MemberTransport(seal);
     tcp.setSockConnTimeout(CONNECT_MILLIS).tcpNodelay(true).setSendBufSize(SEND_BUFFER).setMaxLength(MOST_BYTES);
     tcp.setBindAddress(host.bound()).setExternalAddr(host.told()).setBindPort(port).setPortRange(0);
     tcp.setBundlerType("transfer-queue").useVirtualThreads(true).threadNamingPattern("pl");

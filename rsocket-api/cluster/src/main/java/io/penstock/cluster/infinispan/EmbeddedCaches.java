@@ -32,11 +32,13 @@ public final class EmbeddedCaches implements AutoCloseable {
   private final AdvancedCache<byte[], byte[]> shared;
 
   private final DeathWatch watch;
+  private final MemberTransport transport;
   private final String address;
 
   private EmbeddedCaches(DefaultCacheManager manager, JChannel channel) {
     this.manager = manager;
     this.watch = channel.getProtocolStack().findProtocol(DeathWatch.class);
+    this.transport = channel.getProtocolStack().findProtocol(MemberTransport.class);
     this.address = address(channel);
     this.members = manager.<byte[], byte[]>getCache(MEMBERS).getAdvancedCache();
     this.blocks = manager.<byte[], byte[]>getCache(BLOCKS).getAdvancedCache();
@@ -118,6 +120,11 @@ public final class EmbeddedCaches implements AutoCloseable {
   /// What sees members die.
   DeathWatch watch() {
     return watch;
+  }
+
+  /// What members talk by.
+  MemberTransport transport() {
+    return transport;
   }
 
   DefaultCacheManager manager() {

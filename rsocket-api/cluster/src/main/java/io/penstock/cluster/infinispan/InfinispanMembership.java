@@ -81,6 +81,11 @@ final class InfinispanMembership implements Membership {
 
   private void begin() {
     table.read();
+    List<String> others = terms.seeds().stream().filter(seed -> !seed.equals(address())).toList();
+    if (!others.isEmpty() && members().size() == 1) {
+      LOG.warn("cluster {}: none of {} answers, so this node is alone until one does; a node of another cluster's name"
+          + " or secret never does", terms.cluster(), others);
+    }
     sweep.want();
     ticks.update(terms.timers().schedulePeriodically(() -> threads.writer().schedule(this::tick), TICK_MILLIS,
         TICK_MILLIS, TimeUnit.MILLISECONDS));
@@ -126,6 +131,11 @@ final class InfinispanMembership implements Membership {
   @Override
   public String address() {
     return caches.address();
+  }
+
+  @Override
+  public long refused() {
+    return caches.transport().refused();
   }
 
   @Override

@@ -8,6 +8,14 @@ import io.penstock.node.cluster.Clusters;
 import io.penstock.node.cluster.Membership;
 import io.penstock.testkit.Eventually;
 import io.penstock.wire.cluster.Member.Figures;
+import java.io.DataInput;
+import java.io.DataOutput;
+import org.jgroups.JChannel;
+import org.jgroups.ObjectMessage;
+import org.jgroups.stack.IpAddress;
+import org.jgroups.util.ByteArrayDataOutputStream;
+import org.jgroups.util.SizeStreamable;
+import org.jgroups.util.Util;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -44,6 +52,45 @@ final class JoiningTest {
       assertThat(none.members()).isEqualTo(List.of("d"));
       assertThat(other.members()).isEqualTo(List.of("e"));
       assertThat(a.membership.address()).isEqualTo("127.0.0.1:" + port);
+      assertThat(a.membership.refused()).isPositive();
+      assertThat(wrong.membership.refused()).isZero();
+    }
+  }
+
+  /// A payload that counts how often it is made.
+  public static final class Payload implements SizeStreamable {
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    public Payload() {
+      MADE.incrementAndGet();
+    }
+
+    @Override
+    public int serializedSize() {
+      return 0;
+    }
+
+    @Override
+    public void writeTo(DataOutput out) {}
+
+    @Override
+    public void readFrom(DataInput in) {}
+  }
+
+  @Test
+  void whatAStrangerSends_isNotRead() throws Exception {
+    int port = TestMember.freePort();
+    try (TestMember a = TestMember.join(TestMember.QUICK, "secret", "a", port, "river");
+        JChannel stranger = new ChannelPlan(BoundHost.of("127.0.0.1"), 0, List.of(), InetAddress::getAllByName, null,
+            ChannelTimes.DEFAULTS).channel("stranger")) {
+      stranger.connect("elsewhere");
+      ByteArrayDataOutputStream bytes = new ByteArrayDataOutputStream(512);
+      Util.writeMessage(new ObjectMessage(null, new Payload()).setSrc(stranger.getAddress()), bytes, true);
+      int made = Payload.MADE.get();
+      stranger.getProtocolStack().getTransport().sendUnicast(new IpAddress("127.0.0.1", port), bytes.buffer(), 0,
+          bytes.position());
+      Eventually.holds("it is refused", () -> a.membership.refused() == 1);
+      assertThat(Payload.MADE).hasValue(made);
     }
   }
 

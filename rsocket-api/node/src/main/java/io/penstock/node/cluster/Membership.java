@@ -13,6 +13,9 @@ public interface Membership extends ClusterDirectory {
   /// Where other members reach this one, `HOST:PORT` with the port that was bound: a seed for those to come.
   String address();
 
+  /// Messages that were dropped since the node joined, for they were not of a member with the secret; 0 without one.
+  long refused();
+
   /// Tells the cluster which blocks `tier` has, from now on: its present blocks first, at a bounded rate, then each
   /// change. After a split of the cluster it tells all again. Does not wait for any of it.
   ///

@@ -3,6 +3,7 @@ package io.penstock.node.serve;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.TransientKvException;
@@ -233,9 +234,16 @@ final class NodeInCluster {
             .tag("state", state.name().toLowerCase(Locale.ROOT))
             .description("Members of the cluster, as far as this node knows").register(registry);
       }
+      FunctionCounter.builder("penstock.cluster.refused", this, NodeInCluster::refused)
+          .description("Messages to this member that were not sealed with the secret of its cluster").register(registry);
       Gauge.builder("penstock.cluster.hot.copies", this, NodeInCluster::hotCopies)
           .description("Copies of hot blocks that this node keeps at other members").register(registry);
     }
+  }
+
+  private long refused() {
+    Membership member = membership;
+    return member == null ? 0 : member.refused();
   }
 
   private int hotCopies() {

@@ -119,6 +119,11 @@ public final class FakeClusters implements Clusters {
     }
 
     @Override
+    public long refused() {
+      return 0;
+    }
+
+    @Override
     public Optional<Duration> toldAgo(String name) {
       return Optional.of(TOLD_AGO).filter(ago -> of(terms.cluster()).stream().anyMatch(
           one -> one.terms.node().equals(name)));

@@ -38,6 +38,10 @@ record Doctor(ClusterView view, List<Answer> answers) {
 
   List<Finding> findings() {
     List<Finding> findings = new ArrayList<>();
+    if (view.members().size() == 1) {
+      findings.add(new Finding(view.members().getFirst().name(), "is the only member", "if others run, see that it has"
+          + " one of them in its cluster.seeds, and that cluster and cluster.secret.file are the same"));
+    }
     double average = average();
     for (Answer answer : answers) {
       reached(answer, findings);
@@ -80,7 +84,7 @@ record Doctor(ClusterView view, List<Answer> answers) {
           + percent(average) + " full on average", "'penstock cluster rebalance' levels them"));
     }
     if (member.place().isEmpty() && view.members().stream().anyMatch(other -> !other.place().isEmpty())) {
-      findings.add(new Finding(member.name(), "tells no place, as others do",
+      findings.add(new Finding(member.name(), "states no place, but others do",
           "state its cluster.place, so that blocks come from near and copies go far"));
     }
   }

@@ -41,6 +41,11 @@ final class DoctorTest {
   }
 
   @Test
+  void memberThatIsAlone_isFound() {
+    assertThat(findings(view(A), says(A, A))).containsExactly("a is the only member");
+  }
+
+  @Test
   void split_isFoundAtTheMemberThatKnowsOthers() {
     Member c = member("c", 3, 50, Member.State.UP);
 
@@ -65,7 +70,7 @@ final class DoctorTest {
 
     assertThat(findings(view, says(A, A, empty, full), says(empty, A, empty, full), says(full, A, empty, full)))
         .containsExactly("empty is draining and takes no new blocks",
-            "empty is 0 % full, and members are 49 % full on average", "empty tells no place, as others do",
+            "empty is 0 % full, and members are 49 % full on average", "empty states no place, but others do",
             "full is 96 % full");
   }
 }
