@@ -62,11 +62,11 @@ abstract class ClientCommand implements Callable<Integer> {
   @Spec
   private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = {"--connect", "--node"}, paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733",
+  @Option(names = {"--connect", "--node"}, paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733", split = ",",
       converter = NodeAddress.Converter.class,
       description = "The node to talk to: HOST:PORT, unix:PATH or ws://HOST:PORT, with --tls what others call wss://"
-          + " (default: ${DEFAULT-VALUE}).")
-  private Endpoint connect = Endpoint.tcp("127.0.0.1", 7733);
+          + "; with --cluster several, with commas between, of which any may be away (default: ${DEFAULT-VALUE}).")
+  private List<Endpoint> connect = List.of(Endpoint.tcp("127.0.0.1", 7733));
 
   @Option(names = "--transport", paramLabel = "NAME", converter = NodeAddress.Way.Converter.class,
       description = "tcp, ws, uds or auto. With HOST:PORT, uds and auto switch to the Unix domain socket of "
@@ -117,8 +117,12 @@ abstract class ClientCommand implements Callable<Integer> {
       }
     }
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
-    security.requireFit(connect);
-    NodeAddress to = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
+    if (!cluster && connect.size() > 1) {
+      throw new IllegalArgumentException("--connect must be one address without --cluster (was " + connect + ")");
+    }
+    connect.forEach(security::requireFit);
+    NodeAddress to = NodeAddress.of(connect.getFirst(), transport).orAt(connect.subList(1, connect.size()))
+        .shown(security.pass(console.environment()));
     try (TierRecording recording = record.begin("")) {
       try {
         int code = run(recording == null
@@ -182,6 +186,11 @@ abstract class ClientCommand implements Callable<Integer> {
   /// Members of a cluster that get each new block.
   int copies() {
     return 1;
+  }
+
+  /// Whether the work is over all nodes of a cluster.
+  final boolean isOverCluster() {
+    return cluster;
   }
 
   /// Whether the link must name the space that `config` states.

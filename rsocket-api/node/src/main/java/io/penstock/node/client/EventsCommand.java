@@ -35,8 +35,8 @@ final class EventsCommand extends ClientCommand {
 
   private static final class Start {
     @Option(names = "--from", paramLabel = "SEQUENCE", defaultValue = "1",
-        description = "First event wanted; older ones that are no longer kept are reported as skipped (default:"
-            + " ${DEFAULT-VALUE}).")
+        description = "First event wanted; older ones that are no longer kept are reported as skipped. Not with"
+            + " --cluster, where nothing past is kept (default: ${DEFAULT-VALUE}).")
     private long from;
 
     @Option(names = "--snapshot",
@@ -56,6 +56,10 @@ final class EventsCommand extends ClientCommand {
   Work work(NodeConfig config) {
     if (start != null && !start.snapshot && start.from < 1) {
       throw new IllegalArgumentException("--from must be >= 1 (was " + start.from + ")");
+    }
+    if (start != null && !start.snapshot && isOverCluster()) {
+      throw new IllegalArgumentException("--from must be left out with --cluster, which keeps nothing past (was "
+          + start.from + ")");
     }
     Checks.notNegative("--limit", limit);
     return this::follow;

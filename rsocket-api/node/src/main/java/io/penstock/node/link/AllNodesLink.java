@@ -56,7 +56,7 @@ final class AllNodesLink implements NodeLink {
     KvClientOptions options = WireLink.options(address).maxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
         .windowBlocks(window).build();
     ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 1024);
-    Mono<ClusterTier> connecting = ClusterTier.connect(List.of(address.place()),
+    Mono<ClusterTier> connecting = ClusterTier.connect(address.places(),
         place -> KvClient.connect(TcpTransport.client(place, options(address, place, patience), loops,
             address.listener()), options, space, arena, budget),
         space, "", timers, work, RandomGenerator.getDefault(), spread);

@@ -4,7 +4,9 @@ import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 
@@ -12,26 +14,37 @@ import picocli.CommandLine.ITypeConverter;
 ///
 /// @param place where it connects first
 /// @param way `AUTO` and `UDS` switch to the node's Unix domain socket, if it is on this host
+/// @param others nodes of the same cluster, to be asked if that one is away
 /// @param pass credentials for the node
 /// @param listener receives the connections to the node
-public record NodeAddress(Endpoint place, Way way, NodePass pass, ConnectionListener listener) {
+public record NodeAddress(Endpoint place, Way way, List<Endpoint> others, NodePass pass, ConnectionListener listener) {
   /// Address of a node that asks for no credentials.
   NodeAddress(Endpoint place, Way way) {
-    this(place, way, NodePass.none(), ConnectionListener.noop());
+    this(place, way, List.of(), NodePass.none(), ConnectionListener.noop());
   }
 
   public NodeAddress shown(NodePass other) {
-    return new NodeAddress(place, way, other, listener);
+    return new NodeAddress(place, way, others, other, listener);
   }
 
   /// Another node of the same credentials.
   NodeAddress at(Endpoint other) {
-    return new NodeAddress(other, wayOf(other), pass, listener);
+    return new NodeAddress(other, wayOf(other), List.of(), pass, listener);
+  }
+
+  /// With other nodes of the same cluster.
+  public NodeAddress orAt(List<Endpoint> places) {
+    return new NodeAddress(place, way, List.copyOf(places), pass, listener);
+  }
+
+  /// The nodes of a cluster that may be asked, the preferred one first.
+  List<Endpoint> places() {
+    return Stream.concat(Stream.of(place), others.stream()).toList();
   }
 
   /// With another listener.
   public NodeAddress heardBy(ConnectionListener other) {
-    return new NodeAddress(place, way, pass, other);
+    return new NodeAddress(place, way, others, pass, other);
   }
 
   /// Value of `--transport`.

@@ -30,6 +30,7 @@ final class WireNodes implements Nodes {
 
   private final Peers peers;
   private final List<Lane<Reached>> seeds;
+  private final List<Endpoint> places;
   @GuardedBy("this") private @Nullable Lane<Reached> speaker;
   @GuardedBy("this") private @Nullable ClusterView view;
   @GuardedBy("this") private long askedMillis;
@@ -38,6 +39,7 @@ final class WireNodes implements Nodes {
   WireNodes(List<Endpoint> seeds, Peers peers) {
     this.peers = peers;
     this.seeds = seeds.stream().map(peers::lane).toList();
+    this.places = List.copyOf(seeds);
   }
 
   @Override
@@ -103,11 +105,11 @@ final class WireNodes implements Nodes {
   }
 
   private <T> Mono<T> anyOf(List<Lane<Reached>> lanes, Function<KvClient, Mono<T>> question) {
-    Mono<T> asked = Mono.error(() -> new UnreachableException(seeds.size(), null));
+    Mono<T> asked = Mono.error(() -> new UnreachableException(places, null));
     for (Lane<Reached> lane : lanes.reversed()) {
       Mono<T> others = asked;
       asked = asked(lane, question).onErrorResume(Asked::isPassedOver, gone -> others
-          .onErrorMap(UnreachableException.class, none -> new UnreachableException(seeds.size(), gone)));
+          .onErrorMap(UnreachableException.class, none -> new UnreachableException(places, gone)));
     }
     return asked;
   }
