@@ -235,7 +235,8 @@ final class NodeInCluster {
             .description("Members of the cluster, as far as this node knows").register(registry);
       }
       FunctionCounter.builder("penstock.cluster.refused", this, NodeInCluster::refused)
-          .description("Messages to this member that were not sealed with the secret of its cluster").register(registry);
+          .description("Messages to this member that were not sealed with the secret of its cluster")
+          .register(registry);
       Gauge.builder("penstock.cluster.hot.copies", this, NodeInCluster::hotCopies)
           .description("Copies of hot blocks that this node keeps at other members").register(registry);
     }
