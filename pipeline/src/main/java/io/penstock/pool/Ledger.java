@@ -181,9 +181,9 @@ public final class Ledger<V> {
     }
   }
 
-  /// When the least recently used key of the last level that has keys was used; unless another order chooses the victim,
-  /// or a [Hold] keeps it, that key leaves next. FIFO counts no uses but the first. 0 if there is none, or uses are not
-  /// [#timed].
+  /// When the least recently used key of the last level that has keys was used; unless another order chooses the
+  /// victim, or a [Hold] keeps it, that key leaves next. FIFO counts no uses but the first. 0 if there is none, or uses
+  /// are not [#timed].
   public long oldestUse() {
     for (LruList level : levels.reversed()) {
       if (level.size() > 0) {

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /// @param tiering the queue for its disk, and its deviations from the policy
 /// @param memory its host memory, by kind; empty if it reports none
 /// @param holds its read leases and pins
-/// @param oldestUseMicros when the least recently used block of the last level that has blocks was used, in microseconds
-///     since 1970 by the clock of the tier's host; 0 if there is none, or the tier does not know
+/// @param oldestUseMicros when the least recently used block of the last level that has blocks was used, in
+///     microseconds since 1970 by the clock of the tier's host; 0 if there is none, or the tier does not know
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
     long stored, long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering,
     List<Memory> memory, Holds holds, long oldestUseMicros) {

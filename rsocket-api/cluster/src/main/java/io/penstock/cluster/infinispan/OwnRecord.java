@@ -17,8 +17,8 @@ import java.util.stream.LongStream;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// What this member tells of itself. A record is written as a whole, as it is when the write before has ended, so a later
-/// change is never overtaken by an earlier one. Safe from any thread.
+/// What this member tells of itself. A record is written as a whole, as it is when the write before has ended, so a
+/// later change is never overtaken by an earlier one. Safe from any thread.
 final class OwnRecord implements Rounds {
   private final ClusterTerms terms;
   private final UUID address;

@@ -57,7 +57,7 @@ final class FiguresPaceTest {
   }
 
   @Test
-  void membersThatAreNeverAtRest_sendABoundedNumberOfMessages_howeverManyTheyAre() {
+  void membersWhoseFiguresAlwaysChange_sendABoundedNumberOfMessages_howeverManyTheyAre() {
     for (int members : new int[] {2, 10, 32, 33, 100, 300}) {
       SplittableRandom random = new SplittableRandom(members);
       FiguresPace[] all = new FiguresPace[members];

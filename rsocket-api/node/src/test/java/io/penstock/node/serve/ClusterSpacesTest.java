@@ -63,11 +63,15 @@ final class ClusterSpacesTest {
   }
 
   private static String cluster(Node node, String... arguments) {
-    CommandLineRun run = CommandLineRun.of(
-        Stream.concat(Stream.concat(Stream.of("cluster"), Stream.of(arguments)), Stream.of("127.0.0.1:" + node.port()))
-            .toArray(String[]::new));
+    CommandLineRun run = clusterRun(node, arguments);
     assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
     return run.out();
+  }
+
+  private static CommandLineRun clusterRun(Node node, String... arguments) {
+    return CommandLineRun.of(
+        Stream.concat(Stream.concat(Stream.of("cluster"), Stream.of(arguments)), Stream.of("127.0.0.1:" + node.port()))
+            .toArray(String[]::new));
   }
 
   private static int present(Node node, String model, String ids) {
@@ -109,7 +113,9 @@ final class ClusterSpacesTest {
       assertThat(present(node, "tenant", "0-3")).isZero();
       assertThat(present(node, "open", "0-3")).isEqualTo(4);
     }
-    assertThat(cluster(a, "remove", "--space", "no such")).contains("the node has no space no such");
+    CommandLineRun unknown = clusterRun(a, "remove", "--space", "no such");
+    assertThat(unknown.exitCode()).isEqualTo(1);
+    assertThat(unknown.out()).contains("the node has no space no such");
     cluster(a, "remove", "--space", "wide", "--pattern", "no hex");
     assertThat(present(a, "open", "0-3")).isEqualTo(4);
   }

@@ -95,7 +95,8 @@ final class NodeInClusterTest {
     Eventually.holds("the cluster knows the blocks", () -> first.visible().size() == 4);
     Eventually.holds("the figures were told", () -> first.terms.figures().get().bytes() == 4 * BLOCK_BYTES);
     Member.Figures figures = first.terms.figures().get();
-    assertThat(figures).isEqualTo(new Member.Figures(4 * BLOCK_BYTES, 1 << 20, 0));
+    assertThat(figures)
+        .isEqualTo(new Member.Figures(4 * BLOCK_BYTES, 1 << 20, 0, figures.idleMillis())); // the age of the oldest
     JsonNode members = page(other, "/cluster");
     assertThat(members.get("cluster").asString()).isEqualTo("pair");
     assertThat(members.at("/totals").toString()).isEqualTo("{\"members\":2,\"draining\":0,\"bytes\":16384,"

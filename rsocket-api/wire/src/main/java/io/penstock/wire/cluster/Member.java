@@ -27,8 +27,8 @@ public record Member(String name, long generation, List<String> endpoints, Strin
   /// @param bytes of its visible blocks
   /// @param capacityBytes most bytes of blocks; `Long.MAX_VALUE` if unbounded
   /// @param inFlightBytes bytes on their way in and out
-  /// @param idleMillis time since the last use of the block that leaves next, in milliseconds; 0 if there is none, or it
-  ///     is not told. Of two full members, new blocks do the least harm at the one where it is longer
+  /// @param idleMillis time since the last use of the block that leaves next, in milliseconds; 0 if there is none, or
+  ///     it is not told. Of two full members, new blocks do the least harm at the one where it is longer
   public record Figures(long bytes, long capacityBytes, long inFlightBytes, long idleMillis) {
     public static final Figures NONE = new Figures(0, 0, 0);
 

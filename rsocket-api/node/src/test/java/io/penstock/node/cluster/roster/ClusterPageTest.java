@@ -51,7 +51,8 @@ final class ClusterPageTest {
         new Member.Figures(5, Long.MAX_VALUE, 0));
 
     assertThat(sight(unbounded).html()).contains("1 member, 1 draining; 5 B of unbounded", "5 B of unbounded",
-        "width=\"0.0\"", "<td>c</td><td>is draining and takes no new blocks</td>", "1 finding")
+        "width=\"0.0\"", "<td>c</td><td>is draining and takes no new blocks</td>",
+        "<td>c</td><td>is the only member</td>", "2 findings")
         .doesNotContain("\"full\"");
   }
 

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/// Members that are equally near, prepared so that one is drawn by its capacity in a few steps, among all or among those
-/// with room. Immutable but for its slots.
+/// Members that are equally near, prepared so that one is drawn by its capacity in a few steps, among all or among
+/// those with room. Immutable but for its slots.
 final class Draw {
   /// Pairs that are drawn before all count as full: figures may be older than what was given since.
   private static final int TRIES = 4;

@@ -3,7 +3,6 @@ package io.penstock.wire.cluster.place;
 import io.penstock.wire.cluster.Member;
 import io.penstock.wire.cluster.Member.State;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -85,7 +84,7 @@ final class MemberView {
   }
 
   List<Slot> all() {
-    List<Slot> all = new ArrayList<>(Arrays.asList(slots.values().toArray(Slot[]::new)));
+    List<Slot> all = new ArrayList<>(slots.values());
     all.sort(Comparator.comparing(slot -> slot.member.name()));
     return all;
   }

@@ -188,8 +188,8 @@ public final class Placement {
     }
   }
 
-  /// The one with room that has the fewest words of its place in common with any of `others`, of some that are drawn; of
-  /// all, if each of those is where a copy is, and another place exists.
+  /// The one with room that has the fewest words of its place in common with any of `others`, of some that are drawn;
+  /// of all, if each of those is where a copy is, and another place exists.
   private @Nullable Slot apart(MemberView view, long bytes, Set<Member> others) {
     List<Slot> drawn = new ArrayList<>();
     synchronized (random) {

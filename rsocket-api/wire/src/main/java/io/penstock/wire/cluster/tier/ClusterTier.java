@@ -66,8 +66,9 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// New blocks go behind a prefix that is at least as long, so that a conversation stays at one node, unless that node
 /// is full and another one is not; else to a near node with room, see
-/// [io.penstock.wire.cluster.place.Placement]. The receipt is that node's; of several copies, see [Spread], it names all
-/// nodes that have one. Work in this process does not grow with the number of members, but when their list has changed.
+/// [io.penstock.wire.cluster.place.Placement]. The receipt is that node's; of several copies, see [Spread], it names
+/// all nodes that have one. Work in this process does not grow with the number of members, but when their list has
+/// changed.
 ///
 /// [OnMiss#ADMIT] admits nothing: policies decide at each node.
 public final class ClusterTier implements BlockTier {
@@ -161,7 +162,8 @@ public final class ClusterTier implements BlockTier {
     return open(nodes.node(member));
   }
 
-  /// All members that take blocks, in the order in which new blocks would try them. Looks at all of them; a put does not.
+  /// All members that take blocks, in the order in which new blocks would try them. Looks at all of them; a put does
+  /// not.
   ///
   /// @param bytes of the new blocks
   public Mono<List<Member>> targets(long bytes) {

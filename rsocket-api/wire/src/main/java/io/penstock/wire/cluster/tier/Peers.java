@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -43,7 +44,8 @@ final class Peers {
   private final RandomGenerator random;
   @GuardedBy("this") private final Map<ClusterEvents.Start, Lane<Reached>> lanes = new HashMap<>();
   @GuardedBy("this") private final Map<ClusterEvents.Start, Absence> absent = new HashMap<>();
-  @GuardedBy("this") private List<Member> kept = List.of();
+  /// The view of [#keep] that all connections were compared with; null if there are later ones.
+  @GuardedBy("this") private @Nullable List<Member> kept;
   @GuardedBy("this") private boolean closed;
 
   /// A node behind a connection.
@@ -80,7 +82,10 @@ final class Peers {
     if (closed) {
       throw new LaneClosedException();
     }
-    return lanes.computeIfAbsent(ClusterEvents.start(member), start -> lane(connected(member)));
+    return lanes.computeIfAbsent(ClusterEvents.start(member), start -> {
+      kept = null;
+      return lane(connected(member));
+    });
   }
 
   /// At the first endpoint that answers. Forms that are unknown here, as a later release may tell, are passed over.
