@@ -1,7 +1,9 @@
 package io.penstock.cluster.infinispan;
 
 import java.io.DataInput;
+import java.io.IOException;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jgroups.Address;
@@ -21,6 +23,7 @@ import org.slf4j.LoggerFactory;
 /// JGroups' own `SYM_ENCRYPT` leaves headers readable, and takes messages that are headers alone from anyone.
 final class MemberTransport extends TCP {
   private static final short PROTOCOL = 1703;
+  private static final int FIRST_BYTES = 16 << 10;
   private static final long LOGGED_EACH = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(MemberTransport.class);
 
@@ -67,10 +70,20 @@ final class MemberTransport extends TCP {
     if (seal == null) {
       super.receive(sender, in, length);
     } else {
-      byte[] sealed = new byte[length];
-      in.readFully(sealed);
-      receive(sender, sealed, 0, length);
+      receive(sender, read(in, length), 0, length);
     }
+  }
+
+  /// Memory is taken as bytes come: a stranger who only states a length gets none for it.
+  private static byte[] read(DataInput in, int length) throws IOException {
+    byte[] bytes = new byte[Math.min(length, FIRST_BYTES)];
+    in.readFully(bytes);
+    while (bytes.length < length) {
+      int before = bytes.length;
+      bytes = Arrays.copyOf(bytes, Math.min(length, 2 * before));
+      in.readFully(bytes, before, bytes.length - before);
+    }
+    return bytes;
   }
 
   @Override

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SpaceId;
+import io.penstock.check.Uncaught;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.hot.CountedSpaces;
 import io.penstock.node.cluster.hot.Demand;
@@ -203,7 +204,7 @@ final class ClusterWork {
         all.add(space(tier, self));
       }
     }
-    ended.forEach(space -> space.close().subscribe());
+    ended.forEach(space -> space.close().subscribe(nothing -> {}, Uncaught::report));
     return all;
   }
 

@@ -13,8 +13,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "stat",
     description = {"Shows which nodes are members of a cluster, and how full and how busy they are.", "",
-      "Any member answers for all. Figures are at most some seconds old. A member that is draining gives its blocks,"
-          + " and takes no new ones. Ends with 69 at a node that is in no cluster.",
+      "Any member answers for all. Figures are some seconds old, minutes where there are hundreds. A member that is"
+          + " draining gives its blocks, and takes no new ones. Ends with 69 at a node that is in no cluster.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
