@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
 /// Members that are equally near, prepared so that one is drawn by its capacity in a few steps, among all or among
 /// those with room. Immutable but for its slots.
 final class Draw {
-  /// Pairs that are drawn before all count as full: figures may be older than what was given since.
+  /// Draws before all count as full: figures may be older than what was given since.
   private static final int TRIES = 4;
+  /// Members among which one's turn is.
+  private static final int CANDIDATES = 4;
 
   private final Slot[] byRoom;
   private final long[] free;
@@ -41,25 +43,31 @@ final class Draw {
     }
   }
 
-  /// The emptier of two that are drawn among those with room; null if none has room.
+  /// One of those that told room, and has it; null if none is found.
   @Nullable Slot withRoom(long bytes, RandomGenerator random) {
     int most = roomy(bytes);
     for (int i = 0; i < TRIES && most > 0; i++) {
-      Slot one = drawn(most, random);
-      Slot other = drawn(most, random);
-      Slot emptier = other.taken() < one.taken() ? other : one;
-      if (emptier.hasRoom(bytes)) {
-        return emptier;
+      Slot next = next(most, bytes, random);
+      if (next.hasRoom(bytes)) {
+        return next;
       }
     }
     return null;
   }
 
-  /// Of two that are drawn among all, the one whose next victim is older.
-  Slot oldest(long millis, RandomGenerator random) {
-    Slot one = drawn(byRoom.length, random);
-    Slot other = drawn(byRoom.length, random);
-    return other.idle(millis) > one.idle(millis) ? other : one;
+  /// One of all.
+  Slot next(long bytes, RandomGenerator random) {
+    return next(byRoom.length, bytes, random);
+  }
+
+  /// Of some that are drawn among the first `most`, the one whose turn it is.
+  private Slot next(int most, long bytes, RandomGenerator random) {
+    Slot next = drawn(most, random);
+    for (int i = 1; i < CANDIDATES; i++) {
+      Slot other = drawn(most, random);
+      next = other.turn(bytes) < next.turn(bytes) ? other : next;
+    }
+    return next;
   }
 
   Slot any(RandomGenerator random) {

@@ -56,8 +56,12 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
     return (long) run.positions().length * info.space().layout().blockBytes();
   }
 
+  private Placement.Wish wish(Wanted wanted, KeyRun run) {
+    return new Placement.Wish(bytes(run), wanted.before, wanted.session);
+  }
+
   private Placement.Targets targets(Wanted wanted, KeyRun run, List<Member> members) {
-    return placement.targets(members, new Placement.Wish(bytes(run), wanted.before, wanted.session));
+    return placement.targets(members, wish(wanted, run));
   }
 
   /// At one member, whatever the number of copies is.
@@ -100,7 +104,7 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
 
   private Flux<Receipt> put(Wanted wanted, List<Member> members, PutTerms terms, SliceShape shape, PutSource source) {
     AtomicInteger windows = new AtomicInteger();
-    return Flux.fromIterable(portions(wanted.run, members)).concatMap(run -> {
+    return Flux.fromIterable(portions(wanted, members)).concatMap(run -> {
       PartSource part = new PartSource(source, run.positions(), windows.get());
       Portion portion = new Portion(wanted, run, members, terms, shape);
       return (spread.copies() == 1
@@ -109,11 +113,12 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
     }, 0);
   }
 
-  /// All keys at once if a member has room for them, else parts that are equal to one block.
-  private List<KeyRun> portions(KeyRun run, List<Member> members) {
+  /// Parts that are equal to one block, each for one member.
+  private List<KeyRun> portions(Wanted wanted, List<Member> members) {
+    KeyRun run = wanted.run;
     int keys = run.positions().length;
-    int most = placement.portion(members, info.space().layout().blockBytes());
-    if (keys <= most || placement.hasRoom(members, bytes(run))) {
+    int most = placement.portion(members, wish(wanted, run), info.space().layout().blockBytes());
+    if (keys <= most) {
       return List.of(run);
     }
     int parts = Math.ceilDiv(keys, most);

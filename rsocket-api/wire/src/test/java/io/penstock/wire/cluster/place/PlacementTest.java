@@ -51,41 +51,56 @@ final class PlacementTest {
   }
 
   @Test
-  void whereNoneHasRoom_theOneWithTheOlderVictimOfTwo_getsTheBlocks() {
+  void whereNoneHasRoom_membersGetBlocks_byTheAgeOfTheirVictims() {
     List<Member> members = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       members.add(member(i, "", 100 * BLOCK, 100 * BLOCK, 1_000L * (i + 1)));
     }
-    List<Member> all = List.copyOf(members);
-    Placement placement = placement("", 1);
-    Map<String, Integer> chosen = new HashMap<>();
-    for (int i = 0; i < 1_000; i++) {
-      chosen.merge(first(placement, all, wish(1)).name(), 1, Integer::sum);
+    Map<String, Integer> dealt = dealt(placement("", 1), List.copyOf(members), 3_600);
+    for (int i = 0; i < 8; i++) {
+      assertThat(dealt.getOrDefault("n" + i, 0)).as("n" + i).isBetween(60 * i, 140 * (i + 1));
     }
-    assertThat(chosen.get("n7")).isBetween(190, 280); // 15 of 64 pairs
-    assertThat(chosen.getOrDefault("n0", 0)).isLessThan(40);
   }
 
   @Test
-  void whatAWriterGave_countsUntilTheMemberTellsAgain() {
-    List<Member> two = List.of(member(0, "", 100 * BLOCK, 100 * BLOCK, 1_000),
-        member(1, "", 100 * BLOCK, 100 * BLOCK, 900));
-    Placement placement = placement("", 1);
-    assertThat(most(placement, two)).isEqualTo("n0");
-    placement.given(two, two.get(0), 30 * BLOCK);
-    assertThat(most(placement, two)).isEqualTo("n1");
-    assertThat(most(placement, List.copyOf(new ArrayList<>(two)))).as("the same figures, in another list")
-        .isEqualTo("n1");
-    assertThat(most(placement, List.of(member(0, "", 100 * BLOCK, 100 * BLOCK, 1_001), two.get(1))))
-        .as("new figures").isEqualTo("n0");
+  void figuresThatStayOld_doNotSendAllToOneMember() {
+    List<Member> members = new ArrayList<>(members(7, 100 * BLOCK, 1_000));
+    members.add(member(7, "", 100 * BLOCK, 100 * BLOCK, 1_300));
+    Map<String, Integer> dealt = dealt(placement("", 1), List.copyOf(members), 800);
+    assertThat(dealt.values()).allMatch(count -> count > 60 && count < 160, "60 to 160").hasSize(8);
   }
 
-  private static String most(Placement placement, List<Member> members) {
-    Map<String, Integer> chosen = new HashMap<>();
-    for (int i = 0; i < 200; i++) {
-      chosen.merge(first(placement, members, wish(1)).name(), 1, Integer::sum);
+  @Test
+  void aMemberThatComes_getsBlocks_butNotAllForEver() {
+    Placement placement = placement("", 1);
+    dealt(placement, members(4, 100 * BLOCK, 1_000), 4_000);
+    Map<String, Integer> dealt = dealt(placement, members(5, 100 * BLOCK, 1_000), 1_000);
+    assertThat(dealt.values()).allMatch(count -> count > 150 && count < 250, "150 to 250").hasSize(5);
+  }
+
+  /// Who gets blocks that are put one by one.
+  private static Map<String, Integer> dealt(Placement placement, List<Member> members, int blocks) {
+    Map<String, Integer> dealt = new HashMap<>();
+    for (int i = 0; i < blocks; i++) {
+      Member at = first(placement, members, wish(1));
+      placement.given(members, at, BLOCK);
+      dealt.merge(at.name(), 1, Integer::sum);
     }
-    return chosen.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey();
+    return dealt;
+  }
+
+  @Test
+  void whatFollowsAPrefix_goesToItsMemberAtOnce_otherPutsArePortioned() {
+    List<Member> members = members(2, 0, 0);
+    Placement placement = placement("", 1);
+    assertThat(placement.portion(members, new Placement.Wish(90 * BLOCK, members.get(0), null), BLOCK))
+        .isEqualTo(Integer.MAX_VALUE);
+    assertThat(placement.portion(members, new Placement.Wish(90 * BLOCK, null, session(1)), BLOCK))
+        .isEqualTo(Integer.MAX_VALUE);
+    assertThat(placement.portion(members, wish(90), BLOCK)).isEqualTo(8);
+    assertThat(placement.portion(members, new Placement.Wish(101 * BLOCK, members.get(0), null), BLOCK)).isEqualTo(8);
+    assertThat(placement.portion(members(1, 0, 0), wish(90), BLOCK)).isEqualTo(Integer.MAX_VALUE);
+    assertThat(placement.portion(List.of(), wish(90), BLOCK)).isEqualTo(8);
   }
 
   @Test
