@@ -86,7 +86,7 @@ public final class DirectoryRebuild {
     for (int i = 0; i < members; i++) {
       List<Seed> seeds = i == 0 ? List.of() : List.of(new Seed("127.0.0.1", port));
       JChannel channel = new ChannelPlan(BoundHost.of("127.0.0.1"), i == 0 ? port : 0, seeds,
-          InetAddress::getAllByName, null).channel("member" + i);
+          InetAddress::getAllByName, null, ChannelTimes.DEFAULTS).channel("member" + i);
       caches.add(EmbeddedCaches.join(channel, "rebuild", "member" + i, StorageType.OFF_HEAP));
     }
     return caches;

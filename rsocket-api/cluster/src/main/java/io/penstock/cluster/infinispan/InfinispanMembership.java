@@ -46,6 +46,7 @@ final class InfinispanMembership implements Membership {
   private final Sweep sweep;
   private final ReplicatedTables tables;
   private final Sinks.Empty<Void> end = Sinks.empty();
+  private final Sinks.One<Exception> lost = Sinks.one();
   private final Disposable.Swap ticks = Disposables.swap();
   private volatile boolean isLeaving;
   private final Mono<Void> closing = Mono.defer(this::leave).cache();
@@ -112,7 +113,8 @@ final class InfinispanMembership implements Membership {
   /// Two parts of a cluster that meet may both have a member of this name: one of them leaves.
   private void failed(Throwable error) {
     LOG.warn("cluster {}: {}", terms.cluster(), error.toString());
-    if (error instanceof NameTakenException) {
+    if (error instanceof NameTakenException taken) {
+      lost.tryEmitValue(taken);
       end.tryEmitError(error);
       close().subscribe(nothing -> {}, Uncaught::report);
     }
@@ -176,6 +178,11 @@ final class InfinispanMembership implements Membership {
   }
 
   @Override
+  public Mono<Exception> lost() {
+    return lost.asMono();
+  }
+
+  @Override
   public Mono<Void> close() {
     return closing;
   }
@@ -185,6 +192,7 @@ final class InfinispanMembership implements Membership {
     ticks.dispose();
     sweep.dispose();
     end.tryEmitEmpty();
+    lost.tryEmitEmpty();
     return own.close().timeout(LEAVE_PATIENCE, terms.timers()).onErrorResume(error -> {
       LOG.warn("cluster {}: this member leaves without a word: {}", terms.cluster(), error.toString());
       return Mono.empty();

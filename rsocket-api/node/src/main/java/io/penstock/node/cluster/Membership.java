@@ -32,6 +32,11 @@ public interface Membership extends ClusterDirectory {
   /// written, and nothing heard.
   SharedTable table(String name);
 
+  /// Why the cluster does not take this member any more: another one has its name. It has left then.
+  ///
+  /// @return emits once that is so, if ever; completes when the member leaves by itself
+  Mono<Exception> lost();
+
   /// Leaves the cluster; lazy and idempotent. Others forget this node's blocks.
   Mono<Void> close();
 }

@@ -296,9 +296,10 @@ public final class Node {
         .generation(generation).build();
   }
 
-  /// Why the registry does not take this rank any more, as soon as it says so: the node is to end then.
+  /// Why the registry does not take this rank any more, or the cluster this node, as soon as one says so: the node is
+  /// to end then.
   Mono<Exception> refusal() {
-    return rank.refusal();
+    return Flux.merge(rank.refusal(), cluster.refusal()).next();
   }
 
   /// What the node records; null for nothing.

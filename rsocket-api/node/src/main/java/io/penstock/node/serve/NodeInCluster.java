@@ -13,6 +13,7 @@ import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.OwnerFile;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.check.Uncaught;
 import io.penstock.node.cluster.ClusterTerms;
 import io.penstock.node.cluster.Clusters;
 import io.penstock.node.cluster.Membership;
@@ -59,6 +60,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.ChannelBindException;
 import reactor.netty.resources.LoopResources;
@@ -95,6 +97,7 @@ final class NodeInCluster {
   private volatile @Nullable Membership membership;
   /// Makes the registry of this node one with the others.
   private volatile Consumer<Membership> sharing = member -> {};
+  private final Sinks.One<Exception> refusal = Sinks.one();
   private volatile boolean isEnding;
   private volatile Ready.@Nullable OfCluster joined;
 
@@ -321,6 +324,7 @@ final class NodeInCluster {
         }), 1).subscribe());
     sharing.accept(member);
     running.add(gateways.join(member.table(GATEWAYS)));
+    running.add(member.lost().subscribe(refusal::tryEmitValue, Uncaught::report));
     synchronized (this) {
       membership = member;
       open.forEach(tier -> announce(tier, member));
@@ -374,6 +378,11 @@ final class NodeInCluster {
   private Optional<Duration> toldAgo(String node) {
     Membership member = membership;
     return member == null ? Optional.empty() : member.toldAgo(node);
+  }
+
+  /// Emits the reason once the cluster does not take this node any more.
+  Mono<Exception> refusal() {
+    return refusal.asMono();
   }
 
   /// Leaves the cluster. Lazy and idempotent.

@@ -140,7 +140,7 @@ public final class ServeCommand implements Callable<Integer> {
       node.refusal().subscribe(stop::ask);
       stop.await();
       Optional<Exception> refusal = stop.cause();
-      console.say(refusal.isEmpty() ? "draining" : "draining: the registry does not take this rank any more");
+      console.say(refusal.isEmpty() ? "draining" : "draining: this node is not taken any more");
       boolean clean = Boolean.TRUE.equals(node.drain().block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
       if (refusal.isPresent()) {

@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /// Clusters of this process: a map that all nodes see at once. A cluster of a name in [#REFUSALS] lets none in.
 public final class FakeClusters implements Clusters {
@@ -43,6 +44,8 @@ public final class FakeClusters implements Clusters {
     final ClusterTerms terms;
     /// What the node told, in this order.
     final List<String> told = new CopyOnWriteArrayList<>();
+    /// Takes a reason why the cluster does not take it any more.
+    final Sinks.One<Exception> refusal = Sinks.one();
     private final Map<BlockTier, KnownBlocks> blocks = new ConcurrentHashMap<>();
     private volatile Member.State state = Member.State.UP;
 
@@ -93,6 +96,11 @@ public final class FakeClusters implements Clusters {
     /// Names of the tiers whose blocks the node tells.
     List<String> tiers() {
       return blocks.keySet().stream().map(tier -> tier.info().name()).sorted().toList();
+    }
+
+    @Override
+    public Mono<Exception> lost() {
+      return refusal.asMono();
     }
 
     @Override

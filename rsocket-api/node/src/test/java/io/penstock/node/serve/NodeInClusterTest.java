@@ -114,6 +114,14 @@ final class NodeInClusterTest {
   }
 
   @Test
+  void aNodeThatItsCluster_doesNotTakeAnyMore_saysWhy() {
+    Node node = start(Map.of(ClusterSettings.CLUSTER, "merged", ClusterSettings.NODE_NAME, "one"));
+    IOException taken = new IOException("node name must be unique");
+    FakeClusters.of("merged").getFirst().refusal.tryEmitValue(taken);
+    assertThat(node.refusal().block(SOON)).isEqualTo(taken);
+  }
+
+  @Test
   void clientCommands_useAllMembersAsOneNode() throws Exception {
     Node one = start(Map.of(ClusterSettings.CLUSTER, "whole", ClusterSettings.NODE_NAME, "one"));
     Node other = start(Map.of(ClusterSettings.CLUSTER, "whole", ClusterSettings.NODE_NAME, "other"));
