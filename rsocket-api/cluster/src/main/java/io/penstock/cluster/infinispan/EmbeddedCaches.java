@@ -100,7 +100,7 @@ public final class EmbeddedCaches implements AutoCloseable {
     cache.encoding().mediaType(MediaType.APPLICATION_OCTET_STREAM_TYPE);
     cache.locking().lockAcquisitionTimeout(LOCK_MILLIS, TimeUnit.MILLISECONDS);
     cache.expiration().disableReaper();
-    cache.statistics().disable().available(false);
+    cache.statistics().disable();
     return cache;
   }
 

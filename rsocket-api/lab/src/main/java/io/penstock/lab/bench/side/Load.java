@@ -20,7 +20,12 @@ public interface Load extends AutoCloseable {
   ///
   /// @param units bytes or answers, as the load says
   /// @param latencies of its requests, in nanoseconds; empty if it has none
-  record Done(long units, long nanos, Histogram latencies) {
+  /// @param otherCpuNanos CPU time of processes that are neither side of the benchmark
+  record Done(long units, long nanos, Histogram latencies, long otherCpuNanos) {
+    public Done(long units, long nanos, Histogram latencies) {
+      this(units, nanos, latencies, 0);
+    }
+
     double perSecond() {
       return units * 1e9 / nanos;
     }

@@ -84,7 +84,7 @@ public final class Turns {
     long nearBefore = ProcessCpu.nanos();
     Load.Done done = load.run(setting.time().toNanos());
     double nearCpu = ProcessCpu.nanos() - nearBefore;
-    double farCpu = near.farCpuNanos() - farBefore;
+    double farCpu = (double) near.farCpuNanos() - farBefore + done.otherCpuNanos();
     return new Turn(done.perSecond(), nearCpu / done.units(), farCpu / done.units(), done.latencies());
   }
 

@@ -3,15 +3,13 @@ package io.penstock.lab.bench.wire;
 import io.penstock.lab.bench.side.Load;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.node.cli.Console;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -26,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A Redis server of this machine under the same reads: blocks under names, a batch of them in a pipeline, a connection
 /// for each request that may be under way.
-final class RedisPeer implements AutoCloseable {
+final class RedisPeer implements Peer {
   private static final String SERVER = "redis-server";
   private static final int TRIES = 100;
   private static final long RETRY_MILLIS = 50;
@@ -43,9 +41,8 @@ final class RedisPeer implements AutoCloseable {
 
   /// Null, and a line that says so, where no server is installed.
   static @Nullable RedisPeer startIfInstalled(Console console) throws IOException {
-    Path server = installed(console.environment().getOrDefault("PATH", ""));
+    Path server = Installed.program(SERVER, "redis", console);
     if (server == null) {
-      console.say("--peer redis: skipped, for no " + SERVER + " is on the PATH");
       return null;
     }
     int port;
@@ -63,11 +60,6 @@ final class RedisPeer implements AutoCloseable {
       peer.close();
       throw e;
     }
-  }
-
-  private static @Nullable Path installed(String path) {
-    return Arrays.stream((path + File.pathSeparator + "/usr/bin").split(File.pathSeparator))
-        .map(folder -> Path.of(folder, SERVER)).filter(Files::isExecutable).findFirst().orElse(null);
   }
 
   private void awaitReady() throws IOException {
@@ -92,8 +84,13 @@ final class RedisPeer implements AutoCloseable {
     }
   }
 
-  /// Gets of `batch` blocks; the units are bytes.
-  Load load(int blockBytes, int batch, SideSetting setting) {
+  @Override
+  public String label() {
+    return "redis";
+  }
+
+  @Override
+  public Load load(int blockBytes, int batch, SideSetting setting) {
     int blocks = Math.max(batch, (int) (setting.sourceBytes() / blockBytes / batch) * batch);
     try {
       List<RedisConnection> connections = new ArrayList<>();
@@ -102,7 +99,7 @@ final class RedisPeer implements AutoCloseable {
       }
       connections.getFirst().flush();
       connections.getFirst().fill(blocks, blockBytes);
-      return new RedisLoad(connections, blocks, blockBytes, batch);
+      return new RedisLoad(connections, process, blocks, blockBytes, batch);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -116,14 +113,15 @@ final class RedisPeer implements AutoCloseable {
     }
   }
 
-  private record RedisLoad(List<RedisConnection> connections, int blocks, int blockBytes, int batch)
-      implements
-        Load {
+  /// @param process of the server; null for a server of another owner
+  private record RedisLoad(List<RedisConnection> connections, @Nullable Process process, int blocks, int blockBytes,
+      int batch) implements Load {
     @Override
     public Done run(long nanos) {
       AtomicLong bytes = new AtomicLong();
       AtomicLong next = new AtomicLong();
       Histogram latencies = new ConcurrentHistogram(MOST_NANOS, 3);
+      long cpuBefore = cpuNanos();
       long began = System.nanoTime();
       try (ExecutorService threads = Executors.newFixedThreadPool(connections.size())) {
         List<Callable<Void>> all = new ArrayList<>();
@@ -143,7 +141,11 @@ final class RedisPeer implements AutoCloseable {
       } catch (ExecutionException | InterruptedException e) {
         throw new IllegalStateException("the reads of redis must succeed", e);
       }
-      return new Done(bytes.get(), System.nanoTime() - began, latencies);
+      return new Done(bytes.get(), System.nanoTime() - began, latencies, cpuNanos() - cpuBefore);
+    }
+
+    private long cpuNanos() {
+      return process == null ? 0 : process.info().totalCpuDuration().map(Duration::toNanos).orElse(0L);
     }
 
     @Override

@@ -10,7 +10,7 @@ import io.penstock.lab.bench.side.Turns;
 import io.penstock.lab.bench.side.Turns.Turn;
 import io.penstock.lab.bench.side.WireShape;
 import io.penstock.lab.bench.wire.WireReport.Copy;
-import io.penstock.lab.bench.wire.WireReport.Peer;
+import io.penstock.lab.bench.wire.WireReport.Other;
 import io.penstock.lab.bench.wire.WireReport.Raw;
 import io.penstock.lab.bench.wire.WireReport.Row;
 import java.util.ArrayList;
@@ -29,14 +29,14 @@ final class WireBench {
   private final SideSetting setting;
   private final Direction direction;
   private final NearSide near;
-  private final @Nullable RedisPeer redis;
+  private final @Nullable Peer beside;
 
-  /// @param redis another store that is measured, too; null for none
-  WireBench(SideSetting setting, Direction direction, NearSide near, @Nullable RedisPeer redis) {
+  /// @param beside another program that is measured, too; null for none
+  WireBench(SideSetting setting, Direction direction, NearSide near, @Nullable Peer beside) {
     this.setting = setting;
     this.direction = direction;
     this.near = near;
-    this.redis = redis;
+    this.beside = beside;
   }
 
   /// The batch for blocks without one of their own.
@@ -77,7 +77,7 @@ final class WireBench {
         Load raw = near.raw(payload, direction == Direction.GET, direction == Direction.PUT);
         Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
         Load tcp = besideTcp(setting) ? near.blocks(BenchTransport.TCP, blockBytes, batch, direction) : null;
-        Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
+        Load peer = beside == null ? null : beside.load(blockBytes, batch, setting)) {
       List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));
       if (tcp != null) {
         loads.add(tcp);
@@ -90,8 +90,8 @@ final class WireBench {
       List<List<Turn>> all = turns.of(loads);
       return Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
           Copy.of(all.getFirst(), all.get(2)),
-          tcp == null ? null : Peer.of("tcp", all.getFirst(), all.get(3)),
-          peer == null ? null : Peer.of("redis", all.getFirst(), all.getLast()));
+          tcp == null ? null : Other.of("tcp", all.getFirst(), all.get(3)),
+          beside == null ? null : Other.of(beside.label(), all.getFirst(), all.getLast()));
     }
   }
 }

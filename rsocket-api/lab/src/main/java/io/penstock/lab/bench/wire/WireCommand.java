@@ -66,7 +66,9 @@ public final class WireCommand extends Bench<WireReport> {
   private final SideOptions side = new SideOptions();
 
   @Option(names = "--peer", paramLabel = "NAME",
-      description = "Also measures the same reads from another store: redis, which needs an installed redis-server.")
+      description = "Also measures another program that is installed: redis, the same reads from a redis-server, or"
+          + " iperf3, which moves one piece of memory that the processor's cache holds, over as many connections with"
+          + " the same congestion control.")
   private BenchPeer peer = BenchPeer.NONE;
 
   WireCommand(Console console) {
@@ -80,18 +82,18 @@ public final class WireCommand extends Bench<WireReport> {
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
     batches.forEach(WireShape::requireBatch);
-    try (RedisPeer redis = peer == BenchPeer.REDIS ? RedisPeer.startIfInstalled(console) : null) {
-      return measured(setting, sizes, redis);
+    try (Peer beside = peer.startIfInstalled(console)) {
+      return measured(setting, sizes, beside);
     }
   }
 
-  private WireReport measured(SideSetting setting, List<Integer> sizes, @Nullable RedisPeer redis) throws IOException {
+  private WireReport measured(SideSetting setting, List<Integer> sizes, @Nullable Peer beside) throws IOException {
     try (FarLink far = side.far(console);
         NearSide near = new NearSide(setting, far);
         BenchProgress progress = BenchProgress.of(console, "bench wire",
             (long) sizes.size() * Math.max(1, batches.size())
-                * Turns.nanos(setting, WireBench.loads(setting, redis != null)))) {
-      WireBench bench = new WireBench(setting, direction, near, redis);
+                * Turns.nanos(setting, WireBench.loads(setting, beside != null)))) {
+      WireBench bench = new WireBench(setting, direction, near, beside);
       return WireReport.of(setting, direction, side.memory(), bench.run(sizes, batches, progress));
     }
   }

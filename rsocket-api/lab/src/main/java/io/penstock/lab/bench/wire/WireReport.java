@@ -41,14 +41,14 @@ record WireReport(String penstock, String transport, String congestion, String d
   /// @param raw the same payloads over a plain Netty channel
   /// @param copy copy and CRC32C of blocks in one thread
   /// @param tcp the same blocks over TCP, beside a transport of this host
-  /// @param peer another store, if one was measured
+  /// @param peer another program, if one was measured
   record Row(int blockBytes, int batch, double gigabytesPerSecond, List<String> carriedBy, double averageMicros,
       double p50Micros, double p99Micros, double p999Micros, double nearCpuSecondsPerGigabyte,
       double farCpuSecondsPerGigabyte,
-      Raw raw, Copy copy, @Nullable Peer tcp, @Nullable Peer peer) {
+      Raw raw, Copy copy, @Nullable Other tcp, @Nullable Other peer) {
     /// @param turns of our load
     static Row of(int blockBytes, int batch, List<String> carriedBy, List<Turn> turns, Raw raw, Copy copy,
-        @Nullable Peer tcp, @Nullable Peer peer) {
+        @Nullable Other tcp, @Nullable Other peer) {
       return new Row(blockBytes, batch, Turns.median(turns, Turn::perSecond) / 1e9, carriedBy,
           Turns.median(turns, Turn::averageMicros), Turns.median(turns, turn -> turn.micros(50)),
           Turns.median(turns, turn -> turn.micros(99)), Turns.median(turns, turn -> turn.micros(99.9)),
@@ -78,11 +78,14 @@ record WireReport(String penstock, String transport, String congestion, String d
     }
   }
 
-  /// @param name of the other store, or transport
+  /// @param name of the other program, or transport
+  /// @param cpuSecondsPerGigabyte of both its sides
   /// @param ratio of our rate to its, in the same round
-  record Peer(String name, double gigabytesPerSecond, double ratio) {
-    static Peer of(String name, List<Turn> ours, List<Turn> turns) {
-      return new Peer(name, Turns.median(turns, Turn::perSecond) / 1e9, Turns.ratio(ours, turns, Turn::perSecond));
+  /// @param cpuRatio of our CPU time a byte to its, in the same round, both sides together
+  record Other(String name, double gigabytesPerSecond, double cpuSecondsPerGigabyte, double ratio, double cpuRatio) {
+    static Other of(String name, List<Turn> ours, List<Turn> turns) {
+      return new Other(name, Turns.median(turns, Turn::perSecond) / 1e9, Turns.median(turns, Turn::cpuNanos),
+          Turns.ratio(ours, turns, Turn::perSecond), Turns.ratio(ours, turns, Turn::cpuNanos));
     }
   }
 

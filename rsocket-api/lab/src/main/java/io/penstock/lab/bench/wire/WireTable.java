@@ -30,8 +30,9 @@ final class WireTable {
     StringBuilder text = new StringBuilder();
     for (Row row : report.rows()) {
       if (row.peer() != null) {
-        text.append(String.format(Locale.ROOT, "%s at %s: %.2f GB/s; ours is %.2f times that%n", row.peer().name(),
-            Sizes.human(row.blockBytes()), row.peer().gigabytesPerSecond(), row.peer().ratio()));
+        text.append(String.format(Locale.ROOT, "%s at %s: %.2f GB/s and %.2f CPU s/GB; ours are %.2f and %.2f times"
+            + " that%n", row.peer().name(), Sizes.human(row.blockBytes()), row.peer().gigabytesPerSecond(),
+            row.peer().cpuSecondsPerGigabyte(), row.peer().ratio(), row.peer().cpuRatio()));
       }
     }
     return text.toString();
@@ -47,7 +48,7 @@ final class WireTable {
         Plural.of(report.rounds(), "round"), report.seconds(), report.warmUpSeconds());
   }
 
-  private static String tcp(WireReport.@Nullable Peer tcp) {
+  private static String tcp(WireReport.@Nullable Other tcp) {
     return tcp == null ? "" : times(tcp.ratio(), tcp.gigabytesPerSecond());
   }
 
