@@ -33,6 +33,7 @@ final class MemberTransport extends TCP {
 
   private final @Nullable Seal seal;
   private final AtomicLong refused = new AtomicLong();
+  private final Dialing dialing = new Dialing(this::dial, task -> Thread.ofVirtual().name("dial").start(task));
   private volatile Consumer<Address> onClosed = peer -> {};
 
   /// @param seal null for messages that anyone can read and send
@@ -58,11 +59,23 @@ final class MemberTransport extends TCP {
   @Override
   public void sendUnicast(PhysicalAddress dest, byte[] data, int offset, int length) throws Exception {
     if (seal == null) {
-      super.sendUnicast(dest, data, offset, length);
+      pass(dest, data, offset, length);
     } else {
       byte[] sealed = seal.seal(data, offset, length);
-      super.sendUnicast(dest, sealed, 0, sealed.length);
+      pass(dest, sealed, 0, sealed.length);
     }
+  }
+
+  private void pass(PhysicalAddress dest, byte[] data, int offset, int length) throws Exception {
+    if (isConnected(dest) && !dialing.isWaiting(dest)) {
+      super.sendUnicast(dest, data, offset, length);
+    } else {
+      dialing.send(dest, data, offset, length);
+    }
+  }
+
+  private void dial(PhysicalAddress dest, byte[] data) throws Exception {
+    super.sendUnicast(dest, data, 0, data.length);
   }
 
   @Override
