@@ -91,9 +91,14 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
 
   /// The keys of all parts, 16 bytes each.
   List<BlockKey> partKeys() {
+    return partKeys(0, parts());
+  }
+
+  /// The keys of `count` parts from `first` on, 16 bytes each.
+  List<BlockKey> partKeys(int first, int count) {
     BlockHash ofName = PrefixHasher.ofName(name);
-    ByteBuffer hashes = ByteBuffer.allocate(Math.multiplyExact(parts(), BlockHash.BYTES));
-    for (int i = 0; i < parts(); i++) {
+    ByteBuffer hashes = ByteBuffer.allocate(Math.multiplyExact(count, BlockHash.BYTES));
+    for (int i = first; i < first + count; i++) {
       PrefixHasher.ofPart(ofName, version, i).write(hashes);
     }
     return BlockKey.list(space.id(), hashes.flip());

@@ -10,7 +10,9 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
@@ -21,6 +23,7 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
@@ -138,11 +141,74 @@ public final class ValueStore {
   public Mono<Value> get(String name, BlockScope scope) {
     requireNonNull(scope, "scope");
     return find(name, scope).flatMap(found -> found.head.parts() == 0
-        ? Mono.just(new Value(found, null, windowParts, scope))
+        ? Mono.just(new Value(found, null, windowParts, scope, Span.whole(found.head)))
         : tier.lease(found.head.partKeys(), OnMiss.SKIP, scope)
             .flatMap(lease -> lease.found().count() == found.head.parts()
-                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope))
+                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope, Span.whole(found.head)))
                 : lost(found, lease).then(Mono.empty())));
+  }
+
+  /// What is known of the value of `name` without its bytes; empty if there is none, or if a part of it was evicted.
+  public Mono<Info> info(String name) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(name, scope).filterWhen(this::isWhole).map(Found::info),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
+  /// A value without its bytes.
+  ///
+  /// @param length in bytes
+  /// @param version of this write; no other write of the name has it
+  public record Info(long length, BlockHash version) {}
+
+  /// Finds a part of the value of `name`; empty if there is none. Only the parts with these bytes are read, and the
+  /// first goes out before the others.
+  ///
+  /// @param offset of the first byte
+  /// @param bytes how many, from 1 on, all inside the value; else `IllegalArgumentException`
+  /// @param scope owns the parts that are read
+  public Mono<Value> get(String name, long offset, long bytes, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    return find(name, scope).flatMap(found -> {
+      if (offset < 0 || bytes < 1 || bytes > found.head.length() - offset) {
+        found.block.close();
+        return Mono.error(new IllegalArgumentException("range must lie in the value of " + found.head.length()
+            + " bytes (was " + bytes + " from " + offset + ")"));
+      }
+      Span span = Span.of(found.head, offset, bytes);
+      return isWhole(found).flatMap(whole -> {
+        if (!whole) {
+          found.block.close();
+          return Mono.empty();
+        } else if (span.parts() == 0) {
+          return Mono.just(new Value(found, null, windowParts, scope, span));
+        }
+        return tier.lease(found.head.partKeys(span.first(), span.parts()), OnMiss.SKIP, scope)
+            .flatMap(lease -> lease.found().count() == span.parts()
+                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope, span))
+                : lost(found, lease).then(Mono.empty()));
+      });
+    });
+  }
+
+  /// A run of bytes of a value: those of some parts, and perhaps some of the head.
+  ///
+  /// @param first part
+  /// @param parts how many, without the head
+  private record Span(long offset, long bytes, int first, int parts) {
+    static Span of(ValueHead head, long offset, long bytes) {
+      int first = (int) Math.min(head.parts(), offset / head.partBytes());
+      int end = (int) Math.min(head.parts(), Math.ceilDiv(offset + bytes, head.partBytes()));
+      return new Span(offset, bytes, first, Math.max(0, end - first));
+    }
+
+    static Span whole(ValueHead head) {
+      return new Span(0, head.length(), 0, head.parts());
+    }
+
+    long end() {
+      return offset + bytes;
+    }
   }
 
   /// The head is used after its parts, so that it is evicted after them: while there is a head, its parts are known.
@@ -205,7 +271,11 @@ public final class ValueStore {
     return head.parts() < tier.info().capacityBlocks();
   }
 
-  record Found(ValueHead head, Block block) {}
+  record Found(ValueHead head, Block block) {
+    Info info() {
+      return new Info(head.length(), head.version());
+    }
+  }
 
   /// A value that was found.
   public static final class Value {
@@ -213,21 +283,28 @@ public final class ValueStore {
     private final @Nullable Lease lease;
     private final int windowParts;
     private final BlockScope scope;
+    private final Span span;
     private long taken;
 
-    private Value(Found found, @Nullable Lease lease, int windowParts, BlockScope scope) {
+    private Value(Found found, @Nullable Lease lease, int windowParts, BlockScope scope, Span span) {
+      this.span = span;
       this.found = found;
       this.lease = lease;
       this.windowParts = windowParts;
       this.scope = scope;
     }
 
-    /// Length in bytes.
+    /// Length of the whole value in bytes.
     public long length() {
       return found.head.length();
     }
 
-    /// The bytes in order, part by part, without a copy. Close each part when it is read.
+    /// The whole value, without its bytes.
+    public Info info() {
+      return found.info();
+    }
+
+    /// The bytes that were asked for, in order, part by part, without a copy. Close each part when it is read.
     ///
     /// | | |
     /// |---|---|
@@ -240,7 +317,7 @@ public final class ValueStore {
       Lease held = lease;
       Flux<Part> whole =
           held == null ? Flux.empty() : InTurn.of(parts(held), complete()).doFinally(end -> held.close());
-      return InTurn.of(whole, found.head.tailBytes() == 0 ? Flux.empty() : tail())
+      return InTurn.of(whole, tailBytes() == 0 ? Flux.empty() : tail())
           .doFinally(end -> found.block.close());
     }
 
@@ -248,21 +325,35 @@ public final class ValueStore {
       return held.windows(windowParts, scope).concatMapIterable(window -> window, 1).index(this::part);
     }
 
+    /// Bytes of the span that lie in the head, which has the last bytes of the value.
+    private long tailBytes() {
+      return Math.max(0, span.end() - tailStart());
+    }
+
+    private long tailStart() {
+      return Math.max(span.offset, (long) found.head.parts() * found.head.partBytes());
+    }
+
     private Flux<Part> tail() {
-      return Mono.fromSupplier(() -> part(found.block.share(), found.head.tailOffset(), found.head.tailBytes())).flux();
+      long inTail = tailStart() - (long) found.head.parts() * found.head.partBytes();
+      return Mono.fromSupplier(() -> part(found.block.share(), found.head.tailOffset() + inTail, tailBytes())).flux();
     }
 
     private Part part(long index, LeasedBlock leased) {
       if (leased.position() != index) {
         leased.block().close();
-        throw missing((int) index);
+        throw missing(span.first + (int) index);
       }
       taken = index + 1;
-      return part(leased.block(), 0, found.head.bytesOfPart((int) index));
+      int number = span.first + (int) index;
+      long start = (long) number * found.head.partBytes();
+      long from = Math.max(span.offset, start);
+      return part(leased.block(), from - start,
+          Math.min(span.end(), start + found.head.bytesOfPart(number)) - from);
     }
 
     private Flux<Part> complete() {
-      return Flux.defer(() -> taken < found.head.parts() ? Flux.error(missing((int) taken)) : Flux.empty());
+      return Flux.defer(() -> taken < span.parts ? Flux.error(missing(span.first + (int) taken)) : Flux.empty());
     }
 
     private IncompleteBlockException missing(int index) {
@@ -279,6 +370,7 @@ public final class ValueStore {
     private final Block block;
     private final long offset;
     private final long bytes;
+    private @Nullable LayerSpan span;
 
     private Part(Block block, long offset, long bytes) {
       this.block = block;
@@ -297,8 +389,23 @@ public final class ValueStore {
       return block.read(memory -> reader.apply(memory.asSlice(offset, bytes)));
     }
 
+    /// The bytes as a direct buffer for a socket, valid while this handle is open; read-only by agreement. For one
+    /// thread.
+    public ByteBuffer buffer() {
+      LayerSpan held = span;
+      if (held == null) {
+        held = block.span(GranuleRange.all(block.layout()));
+        span = held;
+      }
+      return held.buffer().slice((int) offset, (int) bytes);
+    }
+
     @Override
     protected void free() {
+      LayerSpan held = span;
+      if (held != null) {
+        held.close();
+      }
       block.close();
     }
   }

@@ -44,7 +44,7 @@ final class ValueWriter {
 
   /// @return whether the head was committed
   Mono<Boolean> write(Flux<MemorySegment> bytes) {
-    return bytes.concatMap(this::append, 1).then(Mono.defer(this::finish));
+    return bytes.concatMap(this::append, 0).then(Mono.defer(this::finish));
   }
 
   private Mono<Void> append(MemorySegment bytes) {

@@ -33,8 +33,11 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   /// The door of Redis' protocol.
   public static final DoorSettings RESP = of("resp", "Redis' protocol (RESP)", "a user or database number");
 
+  /// The door of S3.
+  public static final DoorSettings S3 = of("s3", "S3", "a user or bucket");
+
   /// All doors.
-  public static final List<DoorSettings> DOORS = List.of(RESP);
+  public static final List<DoorSettings> DOORS = List.of(RESP, S3);
 
   /// @param protocol in words
   /// @param selectors by which the door tells clients apart
@@ -117,6 +120,7 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
 
   /// Settings of all doors, and of those that are of one door alone.
   static List<Setting<?>> everyDoor() {
-    return Stream.concat(DOORS.stream().flatMap(door -> door.all().stream()), RespSettings.OWN.stream()).toList();
+    return Stream.of(DOORS.stream().flatMap(door -> door.all().stream()), RespSettings.OWN.stream(),
+        S3Settings.OWN.stream()).flatMap(all -> all).toList();
   }
 }

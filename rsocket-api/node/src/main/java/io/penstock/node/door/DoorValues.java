@@ -76,6 +76,19 @@ public final class DoorValues {
     return Flux.fromIterable(stores).concatMap(store -> store.length(name), 1).next();
   }
 
+  /// What is known of the value of `name` without its bytes; empty if there is none.
+  public Mono<ValueStore.Info> info(String name) {
+    return Flux.fromIterable(stores).concatMap(store -> store.info(name), 1).next();
+  }
+
+  /// Finds a part of the value of `name`, as [ValueStore#get(String, long, long, BlockScope)] does; empty if there is
+  /// none.
+  ///
+  /// @param scope owns the parts that are read
+  public Mono<ValueStore.Value> get(String name, long offset, long bytes, BlockScope scope) {
+    return Flux.fromIterable(stores).concatMap(store -> store.get(name, offset, bytes, scope), 1).next();
+  }
+
   /// Removes the value of `name`. Reads in progress keep their bytes.
   ///
   /// @return whether there was one
@@ -86,7 +99,7 @@ public final class DoorValues {
   /// Names of values that were put or read here, sorted, from the one after `after` on. Some may be gone.
   ///
   /// @param after empty text for the first
-  public Flux<String> names(String after) {
-    return Flux.fromIterable(names.tailSet(after, false));
+  public Iterable<String> names(String after) {
+    return names.tailSet(after, false);
   }
 }
