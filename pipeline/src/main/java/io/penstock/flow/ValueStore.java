@@ -10,7 +10,9 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
@@ -21,6 +23,7 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
@@ -115,6 +118,40 @@ public final class ValueStore {
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> upsert(String name, long length, Flux<MemorySegment> bytes) {
     return write(head(name, length), bytes, true);
+  }
+
+  /// Stores a value as [#upsert] does.
+  ///
+  /// @return the blocks by which the value is known to be there; empty if another writer commits one first
+  public Mono<Marks> replace(String name, long length, Flux<MemorySegment> bytes) {
+    return Mono.defer(() -> {
+      ValueHead head = head(name, length);
+      return write(head, bytes, true).filter(stored -> stored).map(stored -> marks(head));
+    });
+  }
+
+  private static Marks marks(ValueHead head) {
+    return new Marks(head.key(), head.parts() == 0 ? null : head.partKey(0));
+  }
+
+  /// The head and the first part of a value, which is evicted before its other parts and its head wherever the least
+  /// recently used block goes first: while a tier has both, the value is whole.
+  ///
+  /// @param first null for a value that lies in its head alone
+  public record Marks(BlockKey head, @Nullable BlockKey first) {
+    public Marks {
+      requireNonNull(head, "head");
+    }
+
+    /// One or two keys.
+    public List<BlockKey> keys() {
+      return first == null ? List.of(head) : List.of(head, first);
+    }
+  }
+
+  /// The block that has the head of the value of `name`, if there is one.
+  public BlockKey headKey(String name) {
+    return ValueHead.key(tier.info().space(), name);
   }
 
   private ValueHead head(String name, long length) {
@@ -227,6 +264,19 @@ public final class ValueStore {
       return found.head.length();
     }
 
+    /// The blocks by which it is known to be there.
+    public Marks marks() {
+      return ValueStore.marks(found.head);
+    }
+
+    /// Gives it up without a read.
+    public void close() {
+      if (lease != null) {
+        lease.close();
+      }
+      found.block.close();
+    }
+
     /// The bytes in order, part by part, without a copy. Close each part when it is read.
     ///
     /// | | |
@@ -279,6 +329,7 @@ public final class ValueStore {
     private final Block block;
     private final long offset;
     private final long bytes;
+    private @Nullable LayerSpan span;
 
     private Part(Block block, long offset, long bytes) {
       this.block = block;
@@ -297,8 +348,30 @@ public final class ValueStore {
       return block.read(memory -> reader.apply(memory.asSlice(offset, bytes)));
     }
 
+    /// A second handle, for a second owner: no scope has it.
+    ///
+    /// @throws IllegalStateException if this part was closed
+    public Part share() {
+      return new Part(block.share(), offset, bytes);
+    }
+
+    /// The bytes as a direct buffer for a socket, valid while this handle is open; read-only by agreement. For one
+    /// thread.
+    public ByteBuffer buffer() {
+      LayerSpan held = span;
+      if (held == null) {
+        held = block.span(GranuleRange.all(block.layout()));
+        span = held;
+      }
+      return held.buffer().slice((int) offset, (int) bytes);
+    }
+
     @Override
     protected void free() {
+      LayerSpan held = span;
+      if (held != null) {
+        held.close();
+      }
       block.close();
     }
   }
