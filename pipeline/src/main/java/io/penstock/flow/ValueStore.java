@@ -120,6 +120,42 @@ public final class ValueStore {
     return write(head(name, length), bytes, true);
   }
 
+  /// Stores a value as [#upsert] does.
+  ///
+  /// @return the blocks by which the value is known to be there; empty if another writer commits one first
+  public Mono<Marks> replace(String name, long length, Flux<MemorySegment> bytes) {
+    return Mono.defer(() -> {
+      ValueHead head = head(name, length);
+      return write(head, bytes, true).filter(stored -> stored).map(stored -> marks(head));
+    });
+  }
+
+  private static Marks marks(ValueHead head) {
+    return new Marks(head.key(), head.parts() == 0 ? null : head.partKey(0), head.version());
+  }
+
+  /// The head and the first part of a value, which is evicted before its other parts and its head wherever the least
+  /// recently used block goes first: while a tier has both, the value is whole.
+  ///
+  /// @param first null for a value that lies in its head alone
+  /// @param version of this write; no other write of the name has it
+  public record Marks(BlockKey head, @Nullable BlockKey first, BlockHash version) {
+    public Marks {
+      requireNonNull(head, "head");
+      requireNonNull(version, "version");
+    }
+
+    /// One or two keys.
+    public List<BlockKey> keys() {
+      return first == null ? List.of(head) : List.of(head, first);
+    }
+  }
+
+  /// The block that has the head of the value of `name`, if there is one.
+  public BlockKey headKey(String name) {
+    return ValueHead.key(tier.info().space(), name);
+  }
+
   private ValueHead head(String name, long length) {
     ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length),
         new BlockHash(random.getAsLong(), random.getAsLong()));
@@ -304,6 +340,19 @@ public final class ValueStore {
       return found.info();
     }
 
+    /// The blocks by which it is known to be there.
+    public Marks marks() {
+      return ValueStore.marks(found.head);
+    }
+
+    /// Gives it up without a read.
+    public void close() {
+      if (lease != null) {
+        lease.close();
+      }
+      found.block.close();
+    }
+
     /// The bytes that were asked for, in order, part by part, without a copy. Close each part when it is read.
     ///
     /// | | |
@@ -387,6 +436,13 @@ public final class ValueStore {
     /// @throws IllegalStateException if this part was closed
     public <R> R read(Function<MemorySegment, R> reader) {
       return block.read(memory -> reader.apply(memory.asSlice(offset, bytes)));
+    }
+
+    /// A second handle, for a second owner: no scope has it.
+    ///
+    /// @throws IllegalStateException if this part was closed
+    public Part share() {
+      return new Part(block.share(), offset, bytes);
     }
 
     /// The bytes as a direct buffer for a socket, valid while this handle is open; read-only by agreement. For one

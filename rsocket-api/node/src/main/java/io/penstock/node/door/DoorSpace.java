@@ -15,9 +15,4 @@ public record DoorSpace(String name, List<BlockTier> tiers, DoorValues values) {
     tiers = List.copyOf(tiers);
     requireNonNull(values, "values");
   }
-
-  /// A space whose values are those of `tiers`.
-  public DoorSpace(String name, List<BlockTier> tiers) {
-    this(name, tiers, new DoorValues(tiers));
-  }
 }

@@ -6,6 +6,7 @@ import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.DoorSpaceNames;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.BlockTier;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,14 +24,20 @@ public final class DoorSpaces {
   /// The spaces that `settings` of `config` name.
   ///
   /// @param tiers all of the node; that of a space has its name
-  static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers) {
+  /// @param known spaces of all doors: one that two doors name is the same
+  static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers, InstantSource wall,
+      Map<String, DoorSpace> known) {
     DoorSpaces all = new DoorSpaces(config.get(settings.spaces()));
     for (String name : all.names.all()) {
       List<BlockTier> sizes = new ArrayList<>();
       for (String size : settings.sized(config, name)) {
         tiers.stream().filter(tier -> tier.info().name().equals(size)).forEach(sizes::add);
       }
-      all.spaces.put(name, new DoorSpace(name, sizes));
+      all.spaces.put(name, known.computeIfAbsent(name, each -> {
+        DoorValues values = new DoorValues(sizes, wall);
+        values.watch();
+        return new DoorSpace(each, sizes, values);
+      }));
     }
     return all;
   }

@@ -2,34 +2,86 @@ package io.penstock.node.door;
 
 import io.penstock.block.BlockScope;
 import io.penstock.flow.ValueStore;
+import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierEvent;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
 import java.util.List;
-import java.util.NavigableSet;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// The values of one space, in the form of `PROTOCOL.md`, section 8. A value lies in the tier with the longest parts
-/// that waste at most a third of its bytes; else in that with the shortest. Safe from any thread; every `Mono` and
-/// `Flux` is cold.
+/// that waste at most a third of its bytes; else in that with the shortest.
+///
+/// The names of values that were put or found here are kept in memory, with their lengths, until the tier says that
+/// they are gone: a question for one of them costs one lookup. Safe from any thread; every `Mono` and `Flux` is cold.
 public final class DoorValues {
+  private static final Logger LOG = LoggerFactory.getLogger(DoorValues.class);
   private static final int HEAD_BYTES = 36;
   private static final int ALIGNMENT = 64;
   private static final int WASTE = 3;
 
+  private final List<BlockTier> tiers;
   private final List<ValueStore> stores;
-  private final List<Integer> partBytes;
-  private final NavigableSet<String> names = new ConcurrentSkipListSet<>();
+  private final int[] partBytes;
+  private final KnownNames known;
+  private final InstantSource wall;
+  private final Disposable.Composite watching = Disposables.composite();
+  private volatile Consumer<String> gone = name -> {};
 
   /// @param tiers the longest parts first; at least one
-  DoorValues(List<BlockTier> tiers) {
+  DoorValues(List<BlockTier> tiers, InstantSource wall) {
     if (tiers.isEmpty()) {
       throw new IllegalArgumentException("tiers must be at least one (was none)");
     }
+    this.tiers = List.copyOf(tiers);
     this.stores = tiers.stream().map(ValueStore::new).toList();
-    this.partBytes = tiers.stream().map(tier -> tier.info().space().layout().blockBytes()).toList();
+    this.partBytes = tiers.stream().mapToInt(tier -> tier.info().space().layout().blockBytes()).toArray();
+    this.wall = wall;
+    this.known = new KnownNames();
+  }
+
+  /// Follows what becomes of the values, until [#close()].
+  void watch() {
+    tiers.forEach(tier -> watching.add(tier.stat().flatMapMany(stat -> tier.events(stat.lastSequence()))
+        .subscribe(this::changed, failure -> LOG.warn("values of {} that are gone are found by readers alone: {}",
+            tier.info().name(), Reason.of(failure)))));
+  }
+
+  private void changed(TierEvent event) {
+    switch (event) {
+      case TierEvent.Evicted evicted -> review(known.of(evicted.key()));
+      case TierEvent.Removed removed -> review(known.of(removed.key()));
+      case TierEvent.Lost lost -> review(known.of(lost.key()));
+      case TierEvent.LevelDown down -> known.forgetAll();
+      case TierEvent.Skipped skipped -> known.forgetAll();
+      default -> {
+      }
+    }
+  }
+
+  /// Forgets a name unless its value is there: an event may be about a value that another has replaced since.
+  private void review(KnownNames.@Nullable Known one) {
+    if (one != null) {
+      watching.add(tiers.get(one.size()).contains(one.marks().keys())
+          .filter(there -> there.count() < one.marks().keys().size() && known.forget(one))
+          .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one)));
+    }
+  }
+
+  /// Tells `gone` the name of each value that is no more, whatever took it.
+  public void onGone(Consumer<String> gone) {
+    this.gone = this.gone.andThen(gone);
   }
 
   /// Stores a value, in the place of the value of this name if there is one.
@@ -37,48 +89,119 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
-    int chosen = size(name, length);
-    return stores.get(chosen).upsert(name, length, bytes).flatMap(stored -> {
-      if (stored) {
-        names.add(name);
-      }
-      return stored ? removeFrom(name, chosen).thenReturn(true) : Mono.just(false);
+    return put(name, length, bytes, Mono.just(0L));
+  }
+
+  /// Stores a value that ends by itself.
+  ///
+  /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
+  ///     restart of the node forgets it
+  public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes, Mono<Long> untilMillis) {
+    return Mono.defer(() -> {
+      int chosen = size(name, length);
+      KnownNames.Known before = known.of(name);
+      return stores.get(chosen).replace(name, length, bytes).flatMap(marks -> untilMillis.flatMap(until -> {
+        known.add(new KnownNames.Known(name, length, chosen, marks, until));
+        return before != null && before.size() == chosen
+            ? Mono.just(true)
+            : removeFrom(name, chosen).thenReturn(true);
+      })).defaultIfEmpty(false);
     });
   }
 
   private int size(String name, long length) {
     int before = (HEAD_BYTES + name.getBytes(StandardCharsets.UTF_8).length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    for (int i = 0; i < partBytes.size() - 1; i++) {
-      long taken = Math.ceilDiv(length + before, (long) partBytes.get(i)) * partBytes.get(i);
+    for (int i = 0; i < partBytes.length - 1; i++) {
+      long taken = Math.ceilDiv(length + before, (long) partBytes[i]) * partBytes[i];
       if (taken - length <= length / WASTE) {
         return i;
       }
     }
-    return partBytes.size() - 1;
+    return partBytes.length - 1;
   }
 
   /// @param but size that is left alone; -1 for none
   private Mono<Boolean> removeFrom(String name, int but) {
-    return Flux.range(0, stores.size()).filter(i -> i != but).concatMap(i -> stores.get(i).remove(name))
+    return Flux.range(0, stores.size()).filter(i -> i != but).concatMap(i -> removeAt(name, i))
         .reduce(false, Boolean::logicalOr);
+  }
+
+  private Mono<Boolean> removeAt(String name, int size) {
+    ValueStore store = stores.get(size);
+    return tiers.get(size).contains(List.of(store.headKey(name)))
+        .flatMap(there -> there.count() == 0 ? Mono.just(false) : store.remove(name));
   }
 
   /// Finds the value of `name`; empty if there is none.
   ///
   /// @param scope owns the parts that are read
   public Mono<ValueStore.Value> get(String name, BlockScope scope) {
-    return Flux.fromIterable(stores).concatMap(store -> store.get(name, scope), 1).next()
-        .doOnNext(found -> names.add(name)).switchIfEmpty(Mono.fromRunnable(() -> names.remove(name)));
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one == null) {
+        return Flux.range(0, stores.size()).concatMap(i -> find(name, i, 0, scope), 1).next();
+      }
+      return isOver(one)
+          ? remove(name).then(Mono.empty())
+          : find(name, one.size(), one.untilMillis(), scope)
+              .switchIfEmpty(Mono.defer(() -> {
+                known.forget(one);
+                return get(name, scope);
+              }));
+    });
+  }
+
+  private Mono<ValueStore.Value> find(String name, int size, long untilMillis, BlockScope scope) {
+    return stores.get(size).get(name, scope).doOnNext(found -> {
+      KnownNames.Known one = known.of(name);
+      if (one == null || !one.marks().equals(found.marks())) {
+        known.add(new KnownNames.Known(name, found.length(), size, found.marks(), untilMillis));
+      }
+    });
+  }
+
+  private boolean isOver(KnownNames.Known one) {
+    return one.untilMillis() != 0 && one.untilMillis() <= wall.millis();
+  }
+
+  /// The length of the value of `name` where it is known without a question to a tier.
+  public OptionalLong knownLength(String name) {
+    KnownNames.Known one = known.of(name);
+    return one == null || isOver(one) ? OptionalLong.empty() : OptionalLong.of(one.length());
   }
 
   /// The length of the value of `name`; empty if there is none.
   public Mono<Long> length(String name) {
-    return Flux.fromIterable(stores).concatMap(store -> store.length(name), 1).next();
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one != null) {
+        return isOver(one) ? remove(name).then(Mono.empty()) : Mono.just(one.length());
+      }
+      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::length), 1).next();
+    });
+  }
+
+  private <T> Mono<T> lookAt(String name, int size, Function<ValueStore.Value, T> fact) {
+    ValueStore store = stores.get(size);
+    return tiers.get(size).contains(List.of(store.headKey(name))).flatMap(there -> there.count() == 0
+        ? Mono.empty()
+        : Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, size, 0, scope).map(found -> {
+          found.close();
+          return fact.apply(found);
+        }), scope -> Mono.fromRunnable(scope::close)));
   }
 
   /// What is known of the value of `name` without its bytes; empty if there is none.
   public Mono<ValueStore.Info> info(String name) {
-    return Flux.fromIterable(stores).concatMap(store -> store.info(name), 1).next();
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one != null) {
+        return isOver(one)
+            ? remove(name).then(Mono.empty())
+            : Mono.just(new ValueStore.Info(one.length(), one.marks().version()));
+      }
+      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::info), 1).next();
+    });
   }
 
   /// Finds a part of the value of `name`, as [ValueStore#get(String, long, long, BlockScope)] does; empty if there is
@@ -86,20 +209,70 @@ public final class DoorValues {
   ///
   /// @param scope owns the parts that are read
   public Mono<ValueStore.Value> get(String name, long offset, long bytes, BlockScope scope) {
-    return Flux.fromIterable(stores).concatMap(store -> store.get(name, offset, bytes, scope), 1).next();
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      return one == null
+          ? Flux.fromIterable(stores).concatMap(store -> store.get(name, offset, bytes, scope), 1).next()
+          : stores.get(one.size()).get(name, offset, bytes, scope).switchIfEmpty(Mono.defer(() -> {
+            known.forget(one);
+            return get(name, offset, bytes, scope);
+          }));
+    });
   }
 
   /// Removes the value of `name`. Reads in progress keep their bytes.
   ///
   /// @return whether there was one
   public Mono<Boolean> remove(String name) {
-    return removeFrom(name, -1).doOnNext(removed -> names.remove(name));
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      boolean wasOver = one != null && isOver(one);
+      Mono<Boolean> removed = one == null ? removeFrom(name, -1) : stores.get(one.size()).remove(name);
+      return removed.map(was -> {
+        boolean ours = one != null && known.forget(one);
+        if (was || ours) {
+          gone.accept(name);
+        }
+        return was && !wasOver;
+      });
+    });
   }
 
-  /// Names of values that were put or read here, sorted, from the one after `after` on. Some may be gone.
+  /// When the value of `name` ends by itself, in milliseconds since 1970; 0 for never, -1 if its name is not known.
+  public long untilMillis(String name) {
+    KnownNames.Known one = known.of(name);
+    return one == null || isOver(one) ? -1 : one.untilMillis();
+  }
+
+  /// Lets the value of `name` end by itself; 0 for never.
+  ///
+  /// @return false if its name is not known
+  public boolean end(String name, long untilMillis) {
+    KnownNames.Known one = known.of(name);
+    return one != null && !isOver(one) && known.replace(one, one.until(untilMillis));
+  }
+
+  /// Removes the values whose time is over.
+  ///
+  /// @return cold; completes when they are gone
+  Mono<Void> removeEnded() {
+    return Mono.defer(() -> Flux.fromIterable(known.endedBy(wall.millis())).concatMap(this::remove).then());
+  }
+
+  /// Names of values that were put or found here since the node began, sorted, from the one after `after` on.
   ///
   /// @param after empty text for the first
   public Iterable<String> names(String after) {
-    return names.tailSet(after, false);
+    return known.names(after);
+  }
+
+  /// Number of the names that [#names] has.
+  public int count() {
+    return known.count();
+  }
+
+  /// Follows no longer what becomes of the values.
+  void close() {
+    watching.dispose();
   }
 }

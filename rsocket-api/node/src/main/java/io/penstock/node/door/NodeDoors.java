@@ -17,22 +17,34 @@ import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// The doors of a node. A node whose settings open none loads no protocol. Safe from any thread.
 public final class NodeDoors {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeDoors.class);
+  private static final Duration EACH = Duration.ofMillis(250);
+
   private final NodeConfig config;
   private final Map<DoorSettings, DoorKind> kinds;
   private final List<Opened> opened = new CopyOnWriteArrayList<>();
+  /// Spaces of all doors, by name.
+  private final Map<String, DoorSpace> spaces = new ConcurrentHashMap<>();
+  private final Disposable.Composite running = Disposables.composite();
 
   private record Opened(DoorSettings settings, Door door, DoorUses uses) {}
 
@@ -84,7 +96,21 @@ public final class NodeDoors {
   ///     opened before it stay open until [#close()]
   public Mono<Void> open(House house) {
     return Flux.fromIterable(kinds.entrySet())
-        .concatMap(kind -> open(kind.getKey(), kind.getValue(), house), 1).then();
+        .concatMap(kind -> open(kind.getKey(), kind.getValue(), house), 1)
+        .then(Mono.fromRunnable(() -> {
+          if (!kinds.isEmpty()) {
+            running.add(Flux.interval(EACH, house.threads.timers()).onBackpressureDrop()
+                .concatMap(tick -> removeEnded(), 1).subscribe());
+          }
+        }));
+  }
+
+  private Mono<Void> removeEnded() {
+    return Flux.fromIterable(spaces.values()).concatMap(space -> space.values().removeEnded())
+        .onErrorResume(failure -> {
+          LOG.warn("values that are over stay for now: {}", Reason.of(failure));
+          return Mono.empty();
+        }).then();
   }
 
   private Mono<Door> open(DoorSettings settings, DoorKind kind, House house) {
@@ -93,7 +119,8 @@ public final class NodeDoors {
       DoorUses uses = new DoorUses(use -> show(house.registry, settings.name(), use));
       ServerTls tls = config.get(settings.tls()) && place.transport() == TransportKind.TCP ? house.tls : null;
       return kind.open(new DoorTerms(place, config, tls, house.access,
-          DoorSpaces.of(settings, config, house.tiers), uses, house.budget, house.generation,
+          DoorSpaces.of(settings, config, house.tiers, house.clocks.wall(), spaces), uses, house.budget,
+          house.generation,
           house.threads, house.clocks))
           .onErrorMap(IOException.class, failure -> new IOException(Reason.after(
               refused(config, settings, "where this user can listen"), failure), failure))
@@ -145,6 +172,10 @@ public final class NodeDoors {
 
   /// Closes every door, side by side. Lazy and idempotent.
   public Mono<Void> close() {
-    return Mono.defer(() -> Flux.fromIterable(opened).flatMapDelayError(one -> one.door.close(), 16, 1).then());
+    return Mono.defer(() -> Flux.fromIterable(opened).flatMapDelayError(one -> one.door.close(), 16, 1).then())
+        .doFinally(end -> {
+          running.dispose();
+          spaces.values().forEach(space -> space.values().close());
+        });
   }
 }

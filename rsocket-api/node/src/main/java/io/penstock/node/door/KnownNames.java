@@ -1,0 +1,117 @@
+package io.penstock.node.door;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockKey;
+import io.penstock.flow.ValueStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.jspecify.annotations.Nullable;
+
+/// Names of values that are there, as far as this node knows, by name and by the blocks that mark them. Safe from any
+/// thread.
+final class KnownNames {
+  private final Map<String, Known> byName = new ConcurrentHashMap<>();
+  private final Map<BlockKey, Known> byMark = new ConcurrentHashMap<>();
+  private final NavigableSet<String> sorted = new ConcurrentSkipListSet<>();
+  @GuardedBy("this") private final TreeMap<Long, List<String>> ends = new TreeMap<>();
+
+  /// A value.
+  ///
+  /// @param size index of the tier that has it
+  /// @param untilMillis when it ends by itself; 0 for never
+  record Known(String name, long length, int size, ValueStore.Marks marks, long untilMillis) {
+    Known {
+      requireNonNull(name, "name");
+      requireNonNull(marks, "marks");
+    }
+
+    Known until(long millis) {
+      return new Known(name, length, size, marks, millis);
+    }
+  }
+
+  @Nullable Known of(String name) {
+    return byName.get(name);
+  }
+
+  @Nullable Known of(BlockKey mark) {
+    return byMark.get(mark);
+  }
+
+  void add(Known one) {
+    Known before = byName.put(one.name(), one);
+    if (before == null) {
+      sorted.add(one.name());
+    } else {
+      unmark(before);
+    }
+    mark(one);
+  }
+
+  private void mark(Known one) {
+    one.marks().keys().forEach(key -> byMark.put(key, one));
+    if (one.untilMillis() != 0) {
+      synchronized (this) {
+        ends.computeIfAbsent(one.untilMillis(), at -> new ArrayList<>(1)).add(one.name());
+      }
+    }
+  }
+
+  private void unmark(Known one) {
+    one.marks().keys().forEach(key -> byMark.remove(key, one));
+    if (one.untilMillis() != 0) {
+      synchronized (this) {
+        List<String> at = ends.get(one.untilMillis());
+        if (at != null && at.remove(one.name()) && at.isEmpty()) {
+          ends.remove(one.untilMillis());
+        }
+      }
+    }
+  }
+
+  boolean replace(Known one, Known by) {
+    boolean replaced = byName.replace(one.name(), one, by);
+    if (replaced) {
+      unmark(one);
+      mark(by);
+    }
+    return replaced;
+  }
+
+  /// @return false if it was not there, or another has its name by now
+  boolean forget(Known one) {
+    boolean forgot = byName.remove(one.name(), one);
+    if (forgot) {
+      sorted.remove(one.name());
+      unmark(one);
+    }
+    return forgot;
+  }
+
+  /// Forgets all values but those that end by themselves, whose end is known here alone.
+  void forgetAll() {
+    byName.values().stream().filter(one -> one.untilMillis() == 0).toList().forEach(this::forget);
+  }
+
+  /// Names of the values that have ended by `millis`.
+  synchronized List<String> endedBy(long millis) {
+    List<String> all = new ArrayList<>();
+    ends.headMap(millis, true).values().forEach(all::addAll);
+    return all;
+  }
+
+  Iterable<String> names(String after) {
+    return sorted.tailSet(after, false);
+  }
+
+  int count() {
+    return byName.size();
+  }
+}
