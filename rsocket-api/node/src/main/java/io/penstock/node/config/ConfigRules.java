@@ -73,6 +73,7 @@ final class ConfigRules {
         NodeSettings.OPEN_TO_NETWORK);
     DoorSettings.DOORS.forEach(door -> rules.rule(() -> rules.door(door), door.listen(), NodeSettings.OPEN_TO_NETWORK,
         SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH, door.tls()));
+    rules.rule(rules::keysOfS3, DoorSettings.S3.listen(), S3Settings.KEYS, SecuritySettings.AUTH_USERS);
     rules.rule(() -> ClusterSettings.require(config, problems), Stream.concat(ClusterSettings.ALL.stream(),
         Stream.of(NodeSettings.LISTEN_HOST, SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS))
         .toArray(Setting<?>[]::new));
@@ -225,6 +226,16 @@ final class ConfigRules {
         .ifPresent(lack -> problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections"
             + " have %s; %s allows others (%s)").formatted(door.name(), lack, NodeSettings.OPEN_TO_NETWORK.flag(),
                 config.was(door.listen()))));
+  }
+
+  /// Clients of S3 show no passwords: a node with users knows them by their keys.
+  private void keysOfS3() {
+    if (config.get(DoorSettings.S3.listen()).isPresent() && config.get(S3Settings.KEYS).isEmpty()
+        && config.get(SecuritySettings.AUTH_USERS).isPresent()) {
+      problems.add("s3.keys.file must be a file with %s and %s (%s)".formatted(
+          config.said(DoorSettings.S3.listen()), config.said(SecuritySettings.AUTH_USERS),
+          config.was(S3Settings.KEYS)));
+    }
   }
 
   private void replayOfEvents() {

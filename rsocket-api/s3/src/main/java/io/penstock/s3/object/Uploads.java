@@ -38,8 +38,6 @@ final class Uploads {
   }
 
   /// An upload.
-  ///
-  /// @param name of the object's value
   static final class Upload {
     final String id;
     final String name;

@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/// One connection: a request, its response, and the next. What the client sends is read when somebody wants it, so a
+/// One connection: a request, its response, and the next. What the client sends is read when a reader asks for it, so a
 /// body that waits for room waits in the sockets. All of it in the event loop of the channel.
 final class S3Connection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(S3Connection.class);
@@ -52,9 +52,10 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   private static final long MOST_DROPPED = 16 << 20;
 
   private final S3House house;
-  private @Nullable ChannelHandlerContext context;
   private @Nullable Exchange now;
   private long moved;
+  private boolean isReadingNext;
+  private boolean readsAgain;
   private @Nullable Future<?> watch;
 
   S3Connection(S3House house) {
@@ -62,13 +63,22 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   }
 
   @Override
-  public void handlerAdded(ChannelHandlerContext added) {
-    context = added;
+  public void channelActive(ChannelHandlerContext active) {
+    readNext(active);
   }
 
-  @Override
-  public void channelActive(ChannelHandlerContext active) {
-    active.read();
+  /// Reads the head of the next request. Many may be there already: they are read in a loop, not one inside the other.
+  private void readNext(ChannelHandlerContext channel) {
+    if (isReadingNext) {
+      readsAgain = true;
+      return;
+    }
+    isReadingNext = true;
+    do {
+      readsAgain = false;
+      channel.read();
+    } while (readsAgain);
+    isReadingNext = false;
   }
 
   @Override
@@ -342,12 +352,12 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         return;
       }
       boolean isTooMuch = dropped > MOST_DROPPED;
-      if (!keepsAlive && (isAllIn || waitsForContinue || isTooMuch) || isTooMuch) {
+      if (isTooMuch || (!keepsAlive && (isAllIn || waitsForContinue))) {
         end();
         channel.writeAndFlush(channel.alloc().buffer(0, 0)).addListener(ChannelFutureListener.CLOSE);
       } else if (isAllIn) {
         end();
-        channel.read();
+        readNext(channel);
       }
     }
 

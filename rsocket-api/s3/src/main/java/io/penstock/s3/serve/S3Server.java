@@ -94,7 +94,7 @@ public final class S3Server implements Door {
   private void accept(Channel channel) {
     if (connections.size() >= house.limits.mostConnections()) {
       LOG.warn("connections of the door s3 must be <= {} (were more): one was closed", house.limits.mostConnections());
-      channel.close();
+      var _ = channel.close();
       return;
     }
     connections.add(channel);
