@@ -34,6 +34,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +56,10 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   private final S3House house;
   private @Nullable Exchange now;
   private long moved;
-  private boolean isReadingNext;
-  private boolean readsAgain;
+  /// What came and was not taken.
+  private final Queue<Object> pieces = new ArrayDeque<>();
+  private boolean wants;
+  private boolean isTaking;
   private @Nullable Future<?> watch;
 
   S3Connection(S3House house) {
@@ -64,34 +68,52 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelActive(ChannelHandlerContext active) {
-    readNext(active);
+    more(active);
   }
 
-  /// Reads the head of the next request. Many may be there already: they are read in a loop, not one inside the other.
-  private void readNext(ChannelHandlerContext channel) {
-    if (isReadingNext) {
-      readsAgain = true;
-      return;
+  /// Takes one more piece of what the client sends. Many may have come at once: they are taken in a loop, not one inside
+  /// the other.
+  private void more(ChannelHandlerContext channel) {
+    wants = true;
+    if (!isTaking) {
+      take(channel);
     }
-    isReadingNext = true;
-    do {
-      readsAgain = false;
+  }
+
+  private void take(ChannelHandlerContext channel) {
+    isTaking = true;
+    try {
+      while (wants && !pieces.isEmpty()) {
+        wants = false;
+        moved++;
+        piece(channel, pieces.remove());
+      }
+    } finally {
+      isTaking = false;
+    }
+    if (wants) {
       channel.read();
-    } while (readsAgain);
-    isReadingNext = false;
+    }
   }
 
   @Override
   public void channelRead(ChannelHandlerContext reading, Object message) {
-    moved++;
+    pieces.add(message);
+    if (!isTaking) {
+      take(reading);
+    }
+  }
+
+  private void piece(ChannelHandlerContext channel, Object message) {
     if (message instanceof HttpRequest request) {
-      Exchange one = new Exchange(reading, request);
+      Exchange one = new Exchange(channel, request);
       now = one;
       one.begin(request);
     } else if (message instanceof HttpContent content) {
       Exchange one = now;
       if (one == null) {
         content.release();
+        more(channel);
       } else {
         one.came(content);
       }
@@ -115,6 +137,9 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     Exchange one = now;
     if (one != null) {
       one.lost();
+    }
+    while (!pieces.isEmpty()) {
+      ReferenceCountUtil.release(pieces.remove());
     }
   }
 
@@ -167,7 +192,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         Plan plan = house.operations.plan(request.method(), headers, target, space.values(), user);
         switch (plan) {
           case Plan.Answer answer -> {
-            channel.read();
+            S3Connection.this.more(channel);
             answer(answer.reply());
           }
           case Plan.Read read -> answer(collected(request, entry).flatMap(read.reply()));
@@ -232,7 +257,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         var _ = channel.writeAndFlush(
             new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, channel.alloc().buffer(0, 0)));
       }
-      channel.read();
+      S3Connection.this.more(channel);
     }
 
     void came(HttpContent content) {
@@ -250,7 +275,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         dropped += bytes.readableBytes();
         content.release();
         if (!isAllIn && dropped <= MOST_DROPPED) {
-          channel.read();
+          S3Connection.this.more(channel);
         }
       }
       if (isAnswered) {
@@ -342,7 +367,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         wanted.drop();
       }
       if (wanted == null && !isAllIn && keepsAlive) {
-        channel.read();
+        S3Connection.this.more(channel);
       }
       endIfComplete();
     }
@@ -357,7 +382,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         channel.writeAndFlush(channel.alloc().buffer(0, 0)).addListener(ChannelFutureListener.CLOSE);
       } else if (isAllIn) {
         end();
-        readNext(channel);
+        S3Connection.this.more(channel);
       }
     }
 

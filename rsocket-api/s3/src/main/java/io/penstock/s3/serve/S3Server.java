@@ -15,7 +15,6 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
-import io.netty.handler.flow.FlowControlHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.penstock.node.door.Door;
 import io.penstock.wire.security.ServerTls;
@@ -102,7 +101,7 @@ public final class S3Server implements Door {
     if (tls != null) {
       pipeline.addLast(tls.handler(channel.alloc()));
     }
-    pipeline.addLast(new HttpServerCodec(HTTP), new FlowControlHandler(), new S3Connection(house));
+    pipeline.addLast(new HttpServerCodec(HTTP), new S3Connection(house));
   }
 
   @Override
