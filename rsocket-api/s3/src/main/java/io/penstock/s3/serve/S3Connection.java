@@ -1,9 +1,9 @@
 package io.penstock.s3.serve;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorSpace;
@@ -53,6 +54,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   /// Most bytes of a body that are read to no purpose, so that the connection can go on.
   private static final long MOST_DROPPED = 16 << 20;
 
+  private static final long LINGER_MILLIS = 500;
+
   private final S3House house;
   private @Nullable Exchange now;
   private long moved;
@@ -60,6 +63,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   private final Queue<Object> pieces = new ArrayDeque<>();
   private boolean wants;
   private boolean isTaking;
+  private boolean isLingering;
   private @Nullable Future<?> watch;
 
   S3Connection(S3House house) {
@@ -98,6 +102,10 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelRead(ChannelHandlerContext reading, Object message) {
+    if (isLingering) {
+      ReferenceCountUtil.release(message);
+      return;
+    }
     pieces.add(message);
     if (!isTaking) {
       take(reading);
@@ -149,6 +157,20 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
       LOG.debug("a connection of the door s3 ends", failure);
     }
     var _ = caught.close();
+  }
+
+  /// Ends the connection. A client that is still sending may read the response before the connection is reset.
+  private void linger(ChannelHandlerContext channel) {
+    isLingering = true;
+    channel.writeAndFlush(channel.alloc().buffer(0, 0)).addListener(written -> {
+      if (channel.channel() instanceof DuplexChannel both && channel.pipeline().get(SslHandler.class) == null) {
+        both.shutdownOutput();
+        channel.channel().config().setAutoRead(true);
+        var _ = channel.executor().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
+      } else {
+        var _ = channel.close();
+      }
+    });
   }
 
   /// One request and its response.
@@ -379,7 +401,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
       boolean isTooMuch = dropped > MOST_DROPPED;
       if (isTooMuch || (!keepsAlive && (isAllIn || waitsForContinue))) {
         end();
-        channel.writeAndFlush(channel.alloc().buffer(0, 0)).addListener(ChannelFutureListener.CLOSE);
+        linger(channel);
       } else if (isAllIn) {
         end();
         S3Connection.this.more(channel);

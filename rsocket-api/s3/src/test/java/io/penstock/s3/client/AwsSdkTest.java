@@ -52,7 +52,7 @@ final class AwsSdkTest {
   @BeforeAll
   static void start() throws IOException {
     node = TestNode.start(folder, "");
-    client = client(AwsBasicCredentials.create(TestNode.KEY, TestNode.SECRET), true);
+    client = client(AwsBasicCredentials.create(TestNode.KEY, TestNode.SECRET));
   }
 
   @AfterAll
@@ -61,8 +61,8 @@ final class AwsSdkTest {
     node.close();
   }
 
-  private static S3Client client(AwsCredentials credentials, boolean byPath) {
-    return S3Client.builder().region(Region.US_EAST_1).forcePathStyle(byPath)
+  private static S3Client client(AwsCredentials credentials) {
+    return S3Client.builder().region(Region.US_EAST_1).forcePathStyle(true)
         .endpointOverride(URI.create("http://localhost:" + node.port()))
         .credentialsProvider(StaticCredentialsProvider.create(credentials))
         .httpClient(UrlConnectionHttpClient.create()).build();
@@ -100,7 +100,7 @@ final class AwsSdkTest {
 
   @Test
   void keysOfAnyCharacters_areTheirOwn() {
-    List<String> keys = List.of("a b+c/d", "Qwen/Qwen3-8B@03020302@0@abab", "ü/日本", "x%2Fy", "tilde~*'()!", "a//b", "\u0001");
+    List<String> keys = List.of("a b+c/d", "Qwen/Qwen3-8B@03020302@0@abab", "ü/日本", "x%2Fy", "tilde~*'()!", "a//b");
     for (String key : keys) {
       client.putObject(put -> put.bucket(BUCKET).key("odd/" + key), RequestBody.fromString(key));
     }
@@ -193,12 +193,11 @@ final class AwsSdkTest {
   }
 
   @Test
-  void aBucketBeforeTheName_andASessionToken_areLetIn() {
-    try (S3Client host = client(AwsBasicCredentials.create(TestNode.KEY, TestNode.SECRET), false);
-        S3Client token = client(AwsSessionCredentials.create("TEMP", "temporary-secret", "token-1"), true);
-        S3Client wrong = client(AwsSessionCredentials.create("TEMP", "temporary-secret", "token-2"), true)) {
+  void aSessionToken_isCompared() {
+    try (S3Client token = client(AwsSessionCredentials.create("TEMP", "temporary-secret", "token-1"));
+        S3Client wrong = client(AwsSessionCredentials.create("TEMP", "temporary-secret", "token-2"))) {
       token.putObject(put -> put.bucket(BUCKET).key("by/token"), RequestBody.fromString("mine"));
-      assertThat(host.getObjectAsBytes(get -> get.bucket(BUCKET).key("by/token")).asUtf8String()).isEqualTo("mine");
+      assertThat(token.getObjectAsBytes(get -> get.bucket(BUCKET).key("by/token")).asUtf8String()).isEqualTo("mine");
       assertThatThrownBy(() -> wrong.getObjectAsBytes(get -> get.bucket(BUCKET).key("by/token")))
           .isInstanceOfSatisfying(S3Exception.class,
               refused -> assertThat(refused.awsErrorDetails().errorCode()).isEqualTo("InvalidToken"));
@@ -207,7 +206,7 @@ final class AwsSdkTest {
 
   @Test
   void anotherSecret_isRefused() {
-    try (S3Client wrong = client(AwsBasicCredentials.create(TestNode.KEY, "another"), true)) {
+    try (S3Client wrong = client(AwsBasicCredentials.create(TestNode.KEY, "another"))) {
       assertThatThrownBy(() -> wrong.putObject(put -> put.bucket(BUCKET).key("a"), RequestBody.fromString("x")))
           .isInstanceOfSatisfying(S3Exception.class, refused -> {
             assertThat(refused.statusCode()).isEqualTo(403);
