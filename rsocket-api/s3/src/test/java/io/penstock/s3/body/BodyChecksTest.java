@@ -41,7 +41,7 @@ final class BodyChecksTest {
 
   @ParameterizedTest
   @CsvSource({"x-amz-checksum-crc32, y/Q5Jg==", "x-amz-checksum-crc32c, 4waSgw==", "x-amz-checksum-crc64nvme, rosUhgp5mIg=",
-      "x-amz-checksum-sha1, 98O8HYCOBHMq32eZZcczDTKeueE=",
+      "x-amz-checksum-sha1, 98O8HYCOBHMq32eZZczDTKeuNEE=",
       "x-amz-checksum-sha256, FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=", "Content-MD5, JfnnlDI7RTiF9RgfG2JNCw=="})
   void aChecksum_isCompared(String header, String value) {
     BodyChecks right = new BodyChecks(new DefaultHttpHeaders().set(header, value));
