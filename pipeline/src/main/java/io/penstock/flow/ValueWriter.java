@@ -58,7 +58,7 @@ final class ValueWriter {
   Mono<Boolean> fill(ValueStore.Filling bytes) {
     int pieces = head.parts() + (head.tailBytes() > 0 ? 1 : 0);
     return Flux.range(0, pieces).takeWhile(piece -> !isLate).concatMap(piece -> fillNext(bytes), 1)
-        .then(Mono.defer(() -> isLate ? Mono.just(false) : finish()));
+        .then(Mono.defer(() -> isLate ? Mono.just(false) : commit().then(Mono.defer(this::finish))));
   }
 
   private Mono<Void> fillNext(ValueStore.Filling bytes) {

@@ -107,18 +107,18 @@ public final class DoorValues {
     return Mono.defer(() -> {
       int chosen = size(name, length);
       KnownNames.Known before = known.of(name);
-      boolean isThere = before != null && before.size() == chosen;
-      if (isThere) {
-        known.ignoreEvents(before);
+      KnownNames.Known same = before != null && before.size() == chosen ? before : null;
+      if (same != null) {
+        known.ignoreEvents(same);
       }
-      return bytes.in(stores.get(chosen), isThere ? before.stored() : null)
+      return bytes.in(stores.get(chosen), same == null ? null : same.stored())
           .flatMap(stored -> untilMillis.flatMap(until -> {
             known.add(new KnownNames.Known(stored, chosen, until));
-            return isThere ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
+            return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
           })).switchIfEmpty(Mono.fromSupplier(() -> {
-            heed(before);
+            heed(same);
             return false;
-          })).doOnError(failure -> heed(before)).doOnCancel(() -> heed(before));
+          })).doOnError(failure -> heed(same)).doOnCancel(() -> heed(same));
     });
   }
 
