@@ -22,6 +22,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -44,6 +45,7 @@ import reactor.core.publisher.Mono;
 public final class ValueStore {
   private static final int ROWS = 64;
   private static final int WINDOW_PARTS = 8;
+  private static final PutTerms REPLACING = PutTerms.plain().withUpserts(true);
 
   private final BlockTier tier;
   private final int windowParts;
@@ -120,34 +122,99 @@ public final class ValueStore {
     return write(head(name, length), bytes, true);
   }
 
-  /// Stores a value as [#upsert] does.
+  /// Stores a value in the place of the value of this name, if there is one, in one step: until the new one is visible,
+  /// the old one is. For a tier that replaces blocks ([PutTerms#upserts()]).
   ///
-  /// @return the blocks by which the value is known to be there; empty if another writer commits one first
-  public Mono<Marks> replace(String name, long length, Flux<MemorySegment> bytes) {
+  /// @param before the value that it replaces, as far as the caller knows; null if it has to be looked for
+  /// @return the value that is there now; empty if another writer commits one first
+  public Mono<Stored> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable Stored before) {
+    return replace(name, length, before, writer -> writer.write(bytes));
+  }
+
+  /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
+  public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before) {
+    return replace(name, length, before, writer -> writer.fill(bytes));
+  }
+
+  private Mono<Stored> replace(String name, long length, @Nullable Stored before,
+      Function<ValueWriter, Mono<Boolean>> bytes) {
     return Mono.defer(() -> {
       ValueHead head = head(name, length);
-      return write(head, bytes, true).filter(stored -> stored).map(stored -> marks(head));
+      return before == null
+          ? lookFor(name).map(Optional::of).defaultIfEmpty(Optional.empty())
+              .flatMap(old -> replace(head, old.orElse(null), bytes))
+          : replace(head, before.head, bytes);
     });
   }
 
-  private static Marks marks(ValueHead head) {
-    return new Marks(head.key(), head.parts() == 0 ? null : head.partKey(0), head.version());
+  /// The head of the value of `name`, without a read where there is none.
+  private Mono<ValueHead> lookFor(String name) {
+    return tier.contains(List.of(headKey(name))).flatMap(there -> there.count() == 0
+        ? Mono.empty()
+        : Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, scope).map(Found::head),
+            scope -> Mono.fromRunnable(scope::close)));
   }
 
-  /// The head and the first part of a value, which is evicted before its other parts and its head wherever the least
-  /// recently used block goes first: while a tier has both, the value is whole.
-  ///
-  /// @param first null for a value that lies in its head alone
-  /// @param version of this write; no other write of the name has it
-  public record Marks(BlockKey head, @Nullable BlockKey first, BlockHash version) {
-    public Marks {
-      requireNonNull(head, "head");
-      requireNonNull(version, "version");
+  private Mono<Stored> replace(ValueHead head, @Nullable ValueHead old, Function<ValueWriter, Mono<Boolean>> bytes) {
+    Mono<Stored> written = write(head, Mono.empty(), REPLACING, bytes).filter(stored -> stored)
+        .map(stored -> new Stored(head));
+    return old == null || old.parts() == 0
+        ? written
+        : written.flatMap(stored -> tier.remove(old.partKeys()).thenReturn(stored));
+  }
+
+  /// Writes the bytes of a value where they are to lie.
+  public interface Filling {
+    /// Fills `memory` with the next bytes of the value.
+    ///
+    /// @param memory all of it; valid until the `Mono` ends
+    /// @return cold; completes when all is written
+    Mono<Void> fill(MemorySegment memory);
+  }
+
+  /// A value that was stored or found, by its blocks. Equal for one writing of it.
+  public static final class Stored {
+    private final ValueHead head;
+    private final List<BlockKey> marks;
+
+    private Stored(ValueHead head) {
+      this.head = head;
+      this.marks = head.parts() == 0 ? List.of(head.key()) : List.of(head.key(), head.partKey(0));
     }
 
-    /// One or two keys.
-    public List<BlockKey> keys() {
-      return first == null ? List.of(head) : List.of(head, first);
+    public String name() {
+      return head.name();
+    }
+
+    /// Length in bytes.
+    public long length() {
+      return head.length();
+    }
+
+    /// What is known of it by any reader.
+    public Info info() {
+      return new Info(head.length(), head.version());
+    }
+
+    /// Its head and, if it has parts, the first one, which is evicted before the others and the head wherever the least
+    /// recently used block goes first: while a tier has both, the value is whole.
+    public List<BlockKey> marks() {
+      return marks;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof Stored stored && head.equals(stored.head);
+    }
+
+    @Override
+    public int hashCode() {
+      return head.version().hashCode();
+    }
+
+    @Override
+    public String toString() {
+      return "value " + head.name() + " of " + head.length() + " bytes";
     }
   }
 
@@ -166,9 +233,14 @@ public final class ValueStore {
   }
 
   private Mono<Boolean> write(ValueHead head, Flux<MemorySegment> bytes, boolean replaces) {
-    Mono<Void> before = replaces ? remove(head.name()).then() : Mono.empty();
-    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before)),
-        writer -> writer.write(bytes), ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
+    return write(head, replaces ? remove(head.name()).then() : Mono.empty(), PutTerms.plain(),
+        writer -> writer.write(bytes));
+  }
+
+  private Mono<Boolean> write(ValueHead head, Mono<Void> before, PutTerms terms,
+      Function<ValueWriter, Mono<Boolean>> bytes) {
+    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before, terms)), bytes,
+        ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
   }
 
   /// Finds the value of `name`; empty if there is none.
@@ -268,6 +340,16 @@ public final class ValueStore {
         scope -> Mono.fromRunnable(scope::close));
   }
 
+  /// Removes a value that was stored or found, and no other of its name.
+  ///
+  /// @return whether it was there
+  public Mono<Boolean> remove(Stored stored) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(stored.name(), scope).filter(found -> found.head.equals(stored.head))
+            .flatMap(found -> removeAll(found.head).thenReturn(true)).defaultIfEmpty(false),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
   private Mono<Void> removeAll(ValueHead head) {
     return tier.remove(List.of(head.key()))
         .then(Mono.defer(() -> head.parts() == 0 ? Mono.empty() : tier.remove(head.partKeys()).then()));
@@ -340,9 +422,14 @@ public final class ValueStore {
       return found.info();
     }
 
-    /// The blocks by which it is known to be there.
-    public Marks marks() {
-      return ValueStore.marks(found.head);
+    /// Whether it is the value that was stored or found as `stored`.
+    public boolean is(Stored stored) {
+      return stored.head.equals(found.head);
+    }
+
+    /// What is known of it without its bytes.
+    public Stored stored() {
+      return new Stored(found.head);
     }
 
     /// Gives it up without a read.

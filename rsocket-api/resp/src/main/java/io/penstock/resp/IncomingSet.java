@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Role;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,8 @@ final class IncomingSet {
   private final IncomingValue value;
   private final Runnable asked;
   private final Disposable.Swap putting = Disposables.swap();
+  private @Nullable ByteBuf piece;
+  private int came;
   private boolean drops;
   private boolean isStored;
   private boolean isSettled;
@@ -43,15 +46,19 @@ final class IncomingSet {
     this.name = name;
     this.length = length;
     this.asked = asked;
-    this.value = new IncomingValue(session.channel().eventLoop(), asked);
+    this.value = new IncomingValue(session.channel().eventLoop(), length, asked);
   }
 
   void begin() {
     session.use().add(Kind.BYTES_IN, length);
     if (name == null || session.house().isDraining() || !session.isKnown() || !session.may(Role.WRITER)) {
       drops = true;
-      return;
+    } else if (length > 0) {
+      put(name);
     }
+  }
+
+  private void put(String name) {
     putting.update(session.values().put(name, length, value, Mono.fromSupplier(() -> untilMillis))
         .subscribe(stored -> session.onLoop(() -> settled(stored)), failure -> session.onLoop(() -> failed(failure))));
   }
@@ -67,24 +74,52 @@ final class IncomingSet {
     drop();
   }
 
-  /// Whether the next piece must wait.
+  /// Whether the next bytes must wait.
   boolean waits() {
-    boolean now = !drops && !value.wants();
+    boolean now = left() > 0 && !drops && !isSettled && !value.wants();
     if (now) {
       watch();
-    } else {
+    } else if (done == null) {
       unwatch();
     }
     return now;
   }
 
+  /// Bytes that have not come.
+  private int left() {
+    ByteBuf rest = piece;
+    return length - came + (rest == null ? 0 : rest.readableBytes());
+  }
+
   /// Takes over a piece.
-  void piece(ByteBuf piece) {
-    if (drops || !piece.isReadable()) {
-      piece.release();
-    } else {
-      value.next(piece);
+  void piece(ByteBuf one) {
+    came += one.readableBytes();
+    piece = one;
+    takePiece();
+  }
+
+  /// Hands on what has come, as far as there is memory for it.
+  ///
+  /// @return false if some of it still waits
+  boolean takePiece() {
+    ByteBuf one = piece;
+    if (one == null) {
+      return true;
     }
+    while (one.isReadable() && !drops && !isSettled && value.wants()) {
+      value.put(one);
+    }
+    if (one.isReadable() && !drops && !isSettled) {
+      return false;
+    }
+    piece = null;
+    one.release();
+    return true;
+  }
+
+  /// Memory for the next bytes of the socket, which are those of the value alone; null for none.
+  @Nullable ByteBuffer room() {
+    return piece == null && came < length && !drops ? value.room() : null;
   }
 
   /// All has come.
@@ -128,8 +163,12 @@ final class IncomingSet {
   }
 
   private void complete() {
-    if (!drops) {
-      value.complete();
+    if (!drops && !isSettled) {
+      if (length == 0 && name != null) {
+        put(name);
+      } else {
+        value.complete();
+      }
       if (!isSettled && !drops) {
         watch();
       }
@@ -186,6 +225,7 @@ final class IncomingSet {
 
   private void giveUp() {
     drops = true;
+    takePiece();
     unwatch();
     putting.dispose();
   }

@@ -13,6 +13,7 @@ import io.netty.handler.codec.redis.InlineCommandRedisMessage;
 import io.netty.handler.codec.redis.LastBulkStringRedisContent;
 import io.netty.util.ReferenceCountUtil;
 import io.penstock.node.door.DoorUses.Kind;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -40,6 +41,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   private byte @Nullable [] argument;
   private int filled;
   private @Nullable IncomingSet set;
+  /// The last piece of a value has come, and some of it may wait.
+  private boolean hasLast;
   /// A request that has come whole has no reply yet.
   private boolean isRunning;
   private boolean isPumping;
@@ -82,9 +85,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     }
     isPumping = true;
     try {
-      Object message;
-      while (!isOver && !isBusy() && (message = inbox.poll()) != null) {
-        handle(message);
+      boolean goesOn = true;
+      while (goesOn && !isOver && !isRunning) {
+        goesOn = next();
       }
     } catch (BadRequestException e) {
       bad(String.valueOf(e.getMessage()));
@@ -94,6 +97,27 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     if (!isOver) {
       session().channel().config().setAutoRead(!isBusy());
     }
+  }
+
+  /// Handles the rest of a piece of a value, or the next message.
+  ///
+  /// @return false if there is none, or it must wait
+  private boolean next() {
+    IncomingSet coming = set;
+    if (coming != null && !coming.takePiece()) {
+      return false;
+    }
+    if (hasLast) {
+      hasLast = false;
+      added(NOTHING);
+      return true;
+    }
+    Object message = isBusy() ? null : inbox.poll();
+    if (message == null) {
+      return false;
+    }
+    handle(message);
+    return true;
   }
 
   private boolean isBusy() {
@@ -184,10 +208,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
         added(into);
       }
     } else if (coming != null) {
+      hasLast = isLast;
       coming.piece(piece);
-      if (isLast) {
-        added(NOTHING);
-      }
     } else {
       piece.release();
       throw new BadRequestException("a string must have a length");
@@ -232,6 +254,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       session().parses(); // people write lines
       run(Arrays.stream(words.split("\\s+")).map(word -> word.getBytes(StandardCharsets.UTF_8)).toList());
     }
+  }
+
+  /// Memory for what comes next, if that is of a value and nothing else; null for none.
+  @Nullable ByteBuffer room() {
+    IncomingSet coming = set;
+    return coming == null || isOver || isRunning || !inbox.isEmpty() ? null : coming.room();
   }
 
   @Override

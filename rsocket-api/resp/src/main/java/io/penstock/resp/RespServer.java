@@ -80,7 +80,6 @@ final class RespServer implements Door {
             : () -> loops.onChannel(ServerSocketChannel.class, group))
         .option(ChannelOption.SO_BACKLOG, BACKLOG).childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
         .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WAITING)
-        .childOption(ChannelOption.RECVBUF_ALLOCATOR, new ValueReads())
         .childHandler(new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
@@ -116,7 +115,9 @@ final class RespServer implements Door {
     if (tls != null) {
       pipeline.addLast(tls.handler(channel.alloc()));
     }
-    pipeline.addLast(new RedisDecoder(LONGEST_LINE, FixedRedisMessagePool.INSTANCE, true), new RespConnection(house));
+    RespConnection connection = new RespConnection(house);
+    channel.config().setRecvByteBufAllocator(new ValueReads(tls == null ? connection::room : () -> null));
+    pipeline.addLast(new RedisDecoder(LONGEST_LINE, FixedRedisMessagePool.INSTANCE, true), connection);
   }
 
   @Override

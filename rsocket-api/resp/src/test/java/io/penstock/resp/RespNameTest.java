@@ -36,7 +36,8 @@ final class RespNameTest {
   void noTwoKeys_haveOneName_andEachComesBack() {
     Map<String, String> owners = new HashMap<>();
     Random random = new Random(42);
-    List<String> texts = List.of("a", "\u0001", "\u00010ta", "\u00013ta", "\u00013b", "3ta", "\u000133ta", "tta", "b_wA");
+    List<String> texts =
+        List.of("a", "\u0001", "\u00010ta", "\u00013ta", "\u00013b", "3ta", "\u000133ta", "tta", "b_wA");
     for (int database : List.of(0, 3, 33, 333)) {
       for (int i = 0; i < 500; i++) {
         byte[] key = i < texts.size() ? bytes(texts.get(i)) : new byte[1 + random.nextInt(4)];

@@ -25,7 +25,7 @@ public final class DoorSpaces {
   ///
   /// @param tiers all of the node; that of a space has its name
   /// @param known spaces of all doors: one that two doors name is the same
-  static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers, InstantSource wall,
+  public static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers, InstantSource wall,
       Map<String, DoorSpace> known) {
     DoorSpaces all = new DoorSpaces(config.get(settings.spaces()));
     for (String name : all.names.all()) {

@@ -73,8 +73,8 @@ public final class DoorValues {
   /// Forgets a name unless its value is there: an event may be about a value that another has replaced since.
   private void review(KnownNames.@Nullable Known one) {
     if (one != null) {
-      watching.add(tiers.get(one.size()).contains(one.marks().keys())
-          .filter(there -> there.count() < one.marks().keys().size() && known.forget(one))
+      watching.add(tiers.get(one.size()).contains(one.marks())
+          .filter(there -> there.count() < one.marks().size() && known.forget(one))
           .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one)));
     }
   }
@@ -89,24 +89,45 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
-    return put(name, length, bytes, Mono.just(0L));
+    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), Mono.just(0L));
   }
 
-  /// Stores a value that ends by itself.
+  /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
   ///
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
-  public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes, Mono<Long> untilMillis) {
+  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, Mono<Long> untilMillis) {
+    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), untilMillis);
+  }
+
+  private interface Replacing {
+    Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before);
+  }
+
+  private Mono<Boolean> put(String name, long length, Replacing bytes, Mono<Long> untilMillis) {
     return Mono.defer(() -> {
       int chosen = size(name, length);
       KnownNames.Known before = known.of(name);
-      return stores.get(chosen).replace(name, length, bytes).flatMap(marks -> untilMillis.flatMap(until -> {
-        known.add(new KnownNames.Known(name, length, chosen, marks, until));
-        return before != null && before.size() == chosen
-            ? Mono.just(true)
-            : removeFrom(name, chosen).thenReturn(true);
-      })).defaultIfEmpty(false);
+      KnownNames.Known same = before != null && before.size() == chosen ? before : null;
+      if (same != null) {
+        known.ignoreEvents(same);
+      }
+      return bytes.in(stores.get(chosen), same == null ? null : same.stored())
+          .flatMap(stored -> untilMillis.flatMap(until -> {
+            known.add(new KnownNames.Known(stored, chosen, until));
+            return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
+          })).switchIfEmpty(Mono.fromSupplier(() -> {
+            heed(same);
+            return false;
+          })).doOnError(failure -> heed(same)).doOnCancel(() -> heed(same));
     });
+  }
+
+  /// Looks what became of a value that was not replaced after all.
+  private void heed(KnownNames.@Nullable Known before) {
+    if (before != null && known.heedEvents(before)) {
+      review(before);
+    }
   }
 
   private int size(String name, long length) {
@@ -154,8 +175,8 @@ public final class DoorValues {
   private Mono<ValueStore.Value> find(String name, int size, long untilMillis, BlockScope scope) {
     return stores.get(size).get(name, scope).doOnNext(found -> {
       KnownNames.Known one = known.of(name);
-      if (one == null || !one.marks().equals(found.marks())) {
-        known.add(new KnownNames.Known(name, found.length(), size, found.marks(), untilMillis));
+      if (one == null || !found.is(one.stored())) {
+        known.add(new KnownNames.Known(found.stored(), size, untilMillis));
       }
     });
   }
@@ -198,7 +219,7 @@ public final class DoorValues {
       if (one != null) {
         return isOver(one)
             ? remove(name).then(Mono.empty())
-            : Mono.just(new ValueStore.Info(one.length(), one.marks().version()));
+            : Mono.just(one.stored().info());
       }
       return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::info), 1).next();
     });

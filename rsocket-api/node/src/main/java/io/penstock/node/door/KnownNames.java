@@ -26,14 +26,25 @@ final class KnownNames {
   ///
   /// @param size index of the tier that has it
   /// @param untilMillis when it ends by itself; 0 for never
-  record Known(String name, long length, int size, ValueStore.Marks marks, long untilMillis) {
+  record Known(ValueStore.Stored stored, int size, long untilMillis) {
     Known {
-      requireNonNull(name, "name");
-      requireNonNull(marks, "marks");
+      requireNonNull(stored, "stored");
+    }
+
+    String name() {
+      return stored.name();
+    }
+
+    long length() {
+      return stored.length();
+    }
+
+    List<BlockKey> marks() {
+      return stored.marks();
     }
 
     Known until(long millis) {
-      return new Known(name, length, size, marks, millis);
+      return new Known(stored, size, millis);
     }
   }
 
@@ -56,7 +67,7 @@ final class KnownNames {
   }
 
   private void mark(Known one) {
-    one.marks().keys().forEach(key -> byMark.put(key, one));
+    one.marks().forEach(key -> byMark.put(key, one));
     if (one.untilMillis() != 0) {
       synchronized (this) {
         ends.computeIfAbsent(one.untilMillis(), at -> new ArrayList<>(1)).add(one.name());
@@ -64,8 +75,24 @@ final class KnownNames {
     }
   }
 
+  /// Takes no event as one about this value any more: it is being replaced.
+  void ignoreEvents(Known one) {
+    one.marks().forEach(key -> byMark.remove(key, one));
+  }
+
+  /// Takes events as being about this value again.
+  ///
+  /// @return false if its name is forgotten, or of another by now
+  boolean heedEvents(Known one) {
+    boolean isKnown = one.equals(byName.get(one.name()));
+    if (isKnown) {
+      one.marks().forEach(key -> byMark.put(key, one));
+    }
+    return isKnown;
+  }
+
   private void unmark(Known one) {
-    one.marks().keys().forEach(key -> byMark.remove(key, one));
+    one.marks().forEach(key -> byMark.remove(key, one));
     if (one.untilMillis() != 0) {
       synchronized (this) {
         List<String> at = ends.get(one.untilMillis());

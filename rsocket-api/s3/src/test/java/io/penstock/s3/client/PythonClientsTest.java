@@ -25,7 +25,7 @@ final class PythonClientsTest {
       from botocore.config import Config
       from botocore.exceptions import ClientError
       s3 = boto3.client('s3', endpoint_url=sys.argv[1], region_name='us-east-1', aws_access_key_id=sys.argv[2],
-          aws_secret_access_key=sys.argv[3], config=Config(s3={'addressing_style': 'path'}))
+          aws_secret_access_key=sys.argv[3], config=Config(signature_version='s3v4', s3={'addressing_style': 'path'}))
       data = os.urandom(700_000)
       s3.create_bucket(Bucket='boto')
       s3.put_object(Bucket='boto', Key='a/b c', Body=data)
