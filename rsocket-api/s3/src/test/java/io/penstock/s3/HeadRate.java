@@ -38,7 +38,8 @@ public final class HeadRate {
         long begun = System.nanoTime();
         for (int i = 0; i < connections; i++) {
           int number = i;
-          threads.add(Thread.ofPlatform().start(() -> answers[number] = ask(node.port(), heads, atOnce, number, seconds)));
+          threads
+              .add(Thread.ofPlatform().start(() -> answers[number] = ask(node.port(), heads, atOnce, number, seconds)));
         }
         for (Thread each : threads) {
           each.join();

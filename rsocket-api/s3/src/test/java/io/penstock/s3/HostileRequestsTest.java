@@ -61,7 +61,7 @@ final class HostileRequestsTest {
   @Test
   void aHeadThatIsTooLong_isRefused() throws IOException {
     for (String text : new String[] {"GET /" + "a".repeat(20_000) + " HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\r\nx: " + "a".repeat(40_000) + "\r\n\r\n"}) {
+      "GET / HTTP/1.1\r\nHost: a\r\nx: " + "a".repeat(40_000) + "\r\n\r\n"}) {
       try (RawClient client = client()) {
         client.send(text);
         requireRefused(client.answer(false), 400, "RequestHeaderSectionTooLarge");
@@ -85,9 +85,9 @@ final class HostileRequestsTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {"/b/k?acl|501|NotImplemented", "/b/k?versionId=1|501|NotImplemented",
-      "/b?uploads|501|NotImplemented", "/-b/k|400|InvalidBucketName", "/b/none|404|NoSuchKey",
-      "/b/k?uploadId=x|404|NoSuchUpload", "/b?list-type=2&max-keys=x|400|InvalidArgument",
-      "/b?list-type=2&continuation-token=*|400|InvalidArgument", "/b?encoding-type=x|400|InvalidArgument"})
+    "/b?uploads|501|NotImplemented", "/-b/k|400|InvalidBucketName", "/b/none|404|NoSuchKey",
+    "/b/k?uploadId=x|404|NoSuchUpload", "/b?list-type=2&max-keys=x|400|InvalidArgument",
+    "/b?list-type=2&continuation-token=*|400|InvalidArgument", "/b?encoding-type=x|400|InvalidArgument"})
   void aGetOfWhatIsNotThere_namesTheReason(String target, int status, String code) throws IOException {
     try (RawClient client = client()) {
       requireRefused(client.get(target), status, code);
@@ -129,10 +129,10 @@ final class HostileRequestsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "no document", "<Delete>", "<Delete></Delete>",
-      "<!DOCTYPE a [<!ENTITY b \"c\"><!ENTITY d \"&b;&b;\">]><Delete><Object><Key>&d;</Key></Object></Delete>",
-      "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><Delete><Object><Key>&a;</Key></Object></Delete>",
-      "<Delete><Object><a><a><a><a><a><a><a><a>x</a></a></a></a></a></a></a></a></Object></Delete>",
-      "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber></Part></CompleteMultipartUpload>"})
+    "<!DOCTYPE a [<!ENTITY b \"c\"><!ENTITY d \"&b;&b;\">]><Delete><Object><Key>&d;</Key></Object></Delete>",
+    "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><Delete><Object><Key>&a;</Key></Object></Delete>",
+    "<Delete><Object><a><a><a><a><a><a><a><a>x</a></a></a></a></a></a></a></a></Object></Delete>",
+    "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber></Part></CompleteMultipartUpload>"})
   void aHostileDocument_isRefused(String text) throws IOException {
     try (RawClient client = client()) {
       requireRefused(client.ask("POST", "/b?delete", "", bytes(text)), 400, "MalformedXML");

@@ -108,7 +108,8 @@ public final class RawClient implements AutoCloseable {
     int status = Integer.parseInt(line().split(" ")[1]);
     Map<String, String> headers = new TreeMap<>();
     for (String line = line(); !line.isEmpty(); line = line()) {
-      headers.put(line.substring(0, line.indexOf(':')).toLowerCase(Locale.ROOT), line.substring(line.indexOf(':') + 1).strip());
+      headers.put(line.substring(0, line.indexOf(':')).toLowerCase(Locale.ROOT),
+          line.substring(line.indexOf(':') + 1).strip());
     }
     int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
     byte[] body = isHead ? new byte[0] : in.readNBytes(length);

@@ -29,7 +29,8 @@ public final class TestNode implements AutoCloseable {
   /// @param more lines of its settings
   public static TestNode start(Path folder, String more) throws IOException {
     Path keys = folder.resolve("keys");
-    Files.writeString(keys, "# of an engine\n" + KEY + " " + SECRET + " " + USER + "\nTEMP temporary-secret temp token-1\n");
+    Files.writeString(keys,
+        "# of an engine\n" + KEY + " " + SECRET + " " + USER + "\nTEMP temporary-secret temp token-1\n");
     Files.setPosixFilePermissions(keys, PosixFilePermissions.fromString("rw-------"));
     String yaml = """
         listen.port: 0
@@ -37,6 +38,11 @@ public final class TestNode implements AutoCloseable {
         s3: 127.0.0.1:0
         s3.keys.file: %s
         """.formatted(keys) + (more.contains("dram:") ? "" : "dram: 64MiB\n") + more;
+    return startAsIs(folder, yaml);
+  }
+
+  /// @param yaml all settings
+  static TestNode startAsIs(Path folder, String yaml) throws IOException {
     NodeConfig config = NodeConfig.resolve(Files.writeString(folder.resolve("node.yaml"), yaml), Map.of(), Map.of());
     return new TestNode(requireNonNull(Node.start(config).block(SOON)));
   }

@@ -90,7 +90,8 @@ public final class ChunkedBody implements BodyDecoder {
       }
       line.append(each);
       if (line.length() > MOST_LINE) {
-        throw new S3Exception(S3Code.INCOMPLETE_BODY, "line of a chunk must be <= " + MOST_LINE + " bytes (was longer)");
+        throw new S3Exception(S3Code.INCOMPLETE_BODY,
+            "line of a chunk must be <= " + MOST_LINE + " bytes (was longer)");
       }
     }
     return false;
@@ -134,7 +135,8 @@ public final class ChunkedBody implements BodyDecoder {
 
   private void verifyChunk() {
     if (seal != null && !seal.chunk(digest.digest()).equals(signature)) {
-      throw new S3Exception(S3Code.SIGNATURE_DOES_NOT_MATCH, "signature of a chunk must be that of its bytes (was not)");
+      throw new S3Exception(S3Code.SIGNATURE_DOES_NOT_MATCH,
+          "signature of a chunk must be that of its bytes (was not)");
     }
   }
 

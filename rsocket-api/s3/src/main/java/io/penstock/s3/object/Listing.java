@@ -161,8 +161,10 @@ final class Listing {
     }
 
     Documents.KeyList document() {
-      String next = hasMore ? Base64.getUrlEncoder().withoutPadding()
-          .encodeToString(last.getBytes(StandardCharsets.UTF_8)) : null;
+      String next = hasMore
+          ? Base64.getUrlEncoder().withoutPadding()
+              .encodeToString(last.getBytes(StandardCharsets.UTF_8))
+          : null;
       return new Documents.KeyList(ask.target().bucket(), shown(prefix), delimiter.isEmpty() ? null : shown(delimiter),
           most, hasMore, isSecond ? entries.size() + prefixes.size() : null, isEncoded ? "url" : null,
           isSecond && !start.isEmpty() ? shown(start) : null, token, isSecond ? next : null,

@@ -116,7 +116,8 @@ final class Multipart {
       List<Part> parts = chosen(upload, Bodies.parts(body));
       long length = parts.stream().mapToLong(Part::length).sum();
       if (length > mostBytes) {
-        throw new S3Exception(S3Code.ENTITY_TOO_LARGE, "object must be <= " + mostBytes + " bytes (was " + length + ")");
+        throw new S3Exception(S3Code.ENTITY_TOO_LARGE,
+            "object must be <= " + mostBytes + " bytes (was " + length + ")");
       }
       if (!uploads.end(upload)) {
         throw new S3Exception(S3Code.NO_SUCH_UPLOAD, "uploadId must be that of an upload of the object (is not)");

@@ -53,7 +53,8 @@ final class Writes {
         && (match == null || ObjectTag.matches(match, info.version()))).defaultIfEmpty(match == null)
         .flatMap(may -> may
             ? Mono.empty()
-            : Mono.error(() -> new S3Exception(S3Code.PRECONDITION_FAILED, "object must be as the conditions say (is not)")));
+            : Mono.error(
+                () -> new S3Exception(S3Code.PRECONDITION_FAILED, "object must be as the conditions say (is not)")));
   }
 
   Mono<Outcome> store(DoorValues values, String name, DoorUses.Use use, Incoming incoming) {

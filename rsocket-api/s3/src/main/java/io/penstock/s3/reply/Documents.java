@@ -12,9 +12,10 @@ import tools.jackson.dataformat.xml.annotation.JacksonXmlProperty;
 
 /// The documents of responses.
 public final class Documents {
-  private static final XmlMapper XML = XmlMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
-      .enable(XmlWriteFeature.WRITE_XML_DECLARATION)
-      .changeDefaultPropertyInclusion(all -> all.withValueInclusion(JsonInclude.Include.NON_NULL)).build();
+  private static final XmlMapper XML =
+      XmlMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
+          .enable(XmlWriteFeature.WRITE_XML_DECLARATION)
+          .changeDefaultPropertyInclusion(all -> all.withValueInclusion(JsonInclude.Include.NON_NULL)).build();
 
   private Documents() {}
 

@@ -79,7 +79,8 @@ public final class Bodies {
           + keys.size() + ")");
     }
     return new Deletion(keys.stream().map(each -> KeyBytes.name(
-        requireNonNullElse(each.key(), "").getBytes(StandardCharsets.UTF_8))).toList(), Boolean.TRUE.equals(document.quiet()));
+        requireNonNullElse(each.key(), "").getBytes(StandardCharsets.UTF_8))).toList(),
+        Boolean.TRUE.equals(document.quiet()));
   }
 
   /// @param names of the keys
@@ -97,7 +98,8 @@ public final class Bodies {
       @JacksonXmlProperty(localName = "ETag") @Nullable String eTag) {}
 
   private record Delete(@JacksonXmlElementWrapper(useWrapping = false) @JacksonXmlProperty(
-      localName = "Object") @Nullable List<Key> objects, @JacksonXmlProperty(localName = "Quiet") @Nullable Boolean quiet) {}
+      localName = "Object") @Nullable List<Key> objects,
+      @JacksonXmlProperty(localName = "Quiet") @Nullable Boolean quiet) {}
 
   private record Key(@JacksonXmlProperty(localName = "Key") @Nullable String key) {}
 }

@@ -2,6 +2,7 @@ package io.penstock.s3.request;
 
 import io.penstock.s3.reply.S3Code;
 import io.penstock.s3.reply.S3Exception;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -15,6 +16,8 @@ import java.util.regex.Pattern;
 /// @param path encoded as signatures have it
 public record Target(String bucket, String key, String rawPath, String path, Query query) {
   private static final int MOST_KEY = 1024;
+  /// Bytes of the name of a value.
+  private static final int MOST_NAME = 2048;
   private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}");
 
   /// Reads it.
@@ -49,7 +52,12 @@ public record Target(String bucket, String key, String rawPath, String path, Que
     if (key.length > MOST_KEY) {
       throw new S3Exception(S3Code.KEY_TOO_LONG, "key must be <= " + MOST_KEY + " bytes (was " + key.length + ")");
     }
-    return new Target(bucket, KeyBytes.name(key), raw, Percent.encode(path, true), query);
+    String name = KeyBytes.name(key);
+    if (bucket.length() + 1 + name.getBytes(StandardCharsets.UTF_8).length > MOST_NAME) {
+      throw new S3Exception(S3Code.KEY_TOO_LONG,
+          "key must be shorter, since it is no text (was " + key.length + " bytes)");
+    }
+    return new Target(bucket, name, raw, Percent.encode(path, true), query);
   }
 
   /// Some clients name the whole address.

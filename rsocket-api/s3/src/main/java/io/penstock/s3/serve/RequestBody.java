@@ -61,6 +61,13 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
     this.nanos = nanos;
     this.roomNanos = roomNanos;
     this.read = read;
+    beginWait(); // for a reader
+  }
+
+  /// The request was answered: there is no more to wait for.
+  void answered() {
+    waits = false;
+    cancelTimer();
   }
 
   @Override
@@ -137,6 +144,7 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
     isDropped = true;
     parkSlice();
     endWait();
+    cancelTimer();
     pump();
   }
 
@@ -182,7 +190,7 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
     } finally {
       isPumping = false;
     }
-    if (!isDone && !isDropped && demand == 0 && reader != null) {
+    if (!isDone && !isDropped && demand == 0) {
       beginWait();
     }
   }
@@ -217,7 +225,8 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
     checks.verify(decoder.end());
     isDone = true;
     releaseSlice();
-    cancelTimer();
+    demand = 0;
+    beginWait(); // for the last bytes to be stored
     whole.tryEmitEmpty();
     CoreSubscriber<? super MemorySegment> actual = reader;
     if (actual != null && !isDropped) {
@@ -226,7 +235,7 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
   }
 
   private void beginWait() {
-    if (!waits && demand == 0) {
+    if (!waits && !isDropped) {
       waits = true;
       waitsSince = nanos.getAsLong();
       if (timer == null) {
@@ -244,7 +253,7 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
 
   private void look() {
     timer = null;
-    if (waits && !isDone) {
+    if (waits) {
       long left = roomNanos - waitedNanos - (nanos.getAsLong() - waitsSince);
       if (left <= 0) {
         givenUp.tryEmitValue(false);

@@ -220,7 +220,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
           case Plan.Read read -> answer(collected(request, entry).flatMap(read.reply()));
           case Plan.Store store -> answer(store.reply().apply(object(request, entry)));
         }
-      } catch (S3Exception refusal) {
+      } catch (RuntimeException refusal) {
         refuse(refusal);
       }
     }
@@ -277,7 +277,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
       if (waitsForContinue) {
         waitsForContinue = false;
         var _ = channel.writeAndFlush(
-            new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, channel.alloc().buffer(0, 0)));
+            new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE,
+                channel.alloc().buffer(0, 0)));
       }
       S3Connection.this.more(channel);
     }
@@ -385,8 +386,11 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     private void answered() {
       isAnswered = true;
       RequestBody wanted = body;
-      if (wanted != null && !wanted.isDone()) {
-        wanted.drop();
+      if (wanted != null) {
+        wanted.answered();
+        if (!wanted.isDone()) {
+          wanted.drop();
+        }
       }
       if (wanted == null && !isAllIn && keepsAlive) {
         S3Connection.this.more(channel);
@@ -415,6 +419,9 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         if (wanted != null && !wanted.isDone()) {
           count(DoorUses.Kind.ABORT);
           wanted.fail(new S3Exception(S3Code.INCOMPLETE_BODY, "body must come whole (the connection ended)"));
+        }
+        if (wanted != null) {
+          wanted.answered();
         }
         ReplyWriter writing = writer;
         if (writing != null) {

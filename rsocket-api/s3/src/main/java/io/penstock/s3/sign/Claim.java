@@ -52,7 +52,9 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
     if (header != null) {
       return Optional.of(ofHeader(header, headers));
     }
-    return query.has(SIGNATURE) || query.has("X-Amz-Algorithm") ? Optional.of(ofQuery(query, headers)) : Optional.empty();
+    return query.has(SIGNATURE) || query.has("X-Amz-Algorithm")
+        ? Optional.of(ofQuery(query, headers))
+        : Optional.empty();
   }
 
   private static Claim ofHeader(String header, HttpHeaders headers) {
@@ -83,9 +85,11 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
       throw new S3Exception(code, "X-Amz-Expires must be from 0 to " + MOST_LIFE + " (was not)");
     }
     Set<String> signed = names(query.get("X-Amz-SignedHeaders", ""));
-    String payload = signed.contains(BodyChecks.CONTENT_HASH) ? headers.get(BodyChecks.CONTENT_HASH, UNSIGNED) : UNSIGNED;
+    String payload =
+        signed.contains(BodyChecks.CONTENT_HASH) ? headers.get(BodyChecks.CONTENT_HASH, UNSIGNED) : UNSIGNED;
     return new Claim(scope.group(1), scope.group(2), scope.group(3), time(query.get("X-Amz-Date", ""), code),
-        Duration.ofSeconds(Integer.parseInt(life)), signed, payload, query.get(TOKEN), query.get(SIGNATURE, "")).requireDay();
+        Duration.ofSeconds(Integer.parseInt(life)), signed, payload, query.get(TOKEN), query.get(SIGNATURE, ""))
+        .requireDay();
   }
 
   private static Matcher scope(String credential, S3Code code) {
@@ -118,7 +122,8 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
 
   private Claim requireDay() {
     if (!TIME.format(time).startsWith(date)) {
-      throw new S3Exception(S3Code.AUTHORIZATION_HEADER_MALFORMED, "credential must be of the day of the request (was not)");
+      throw new S3Exception(S3Code.AUTHORIZATION_HEADER_MALFORMED,
+          "credential must be of the day of the request (was not)");
     }
     return this;
   }

@@ -104,7 +104,8 @@ public final class Gate {
     boolean isAll = claim.signed().contains("host");
     for (String name : headers.names()) {
       String lower = name.toLowerCase(Locale.ROOT);
-      isAll &= !lower.startsWith(AMZ) || claim.signed().contains(lower) || (claim.isInQuery() && !lower.equals("x-amz-date"));
+      isAll &= !lower.startsWith(AMZ) || claim.signed().contains(lower)
+          || (claim.isInQuery() && !lower.equals("x-amz-date"));
     }
     if (!isAll) {
       throw new S3Exception(S3Code.ACCESS_DENIED, "host and all x-amz- headers must be signed (were not)");

@@ -40,9 +40,10 @@ final class BodyChecksTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"x-amz-checksum-crc32, y/Q5Jg==", "x-amz-checksum-crc32c, 4waSgw==", "x-amz-checksum-crc64nvme, rosUhgp5mIg=",
-      "x-amz-checksum-sha1, 98O8HYCOBHMq32eZZczDTKeuNEE=",
-      "x-amz-checksum-sha256, FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=", "Content-MD5, JfnnlDI7RTiF9RgfG2JNCw=="})
+  @CsvSource({"x-amz-checksum-crc32, y/Q5Jg==", "x-amz-checksum-crc32c, 4waSgw==",
+    "x-amz-checksum-crc64nvme, rosUhgp5mIg=",
+    "x-amz-checksum-sha1, 98O8HYCOBHMq32eZZczDTKeuNEE=",
+    "x-amz-checksum-sha256, FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=", "Content-MD5, JfnnlDI7RTiF9RgfG2JNCw=="})
   void aChecksum_isCompared(String header, String value) {
     BodyChecks right = new BodyChecks(new DefaultHttpHeaders().set(header, value));
     right.update(ByteBuffer.wrap(DIGITS));
@@ -68,9 +69,10 @@ final class BodyChecksTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"g\r\n", "5;chunk-signature=00\r\nhello\r\n0\r\n\r\n", "5\r\nhelloo\r\n", "6\r\nhello!\r\n0\r\n\r\n",
-      "4\r\nhell\r\n0\r\n\r\n", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n\r\nmore", "5\r\nhello\r\n0\r\nx:y\r\n\r\n",
-      "-5\r\n", "ffffffffffffffff\r\n", ""})
+  @ValueSource(
+      strings = {"g\r\n", "5;chunk-signature=00\r\nhello\r\n0\r\n\r\n", "5\r\nhelloo\r\n", "6\r\nhello!\r\n0\r\n\r\n",
+        "4\r\nhell\r\n0\r\n\r\n", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n\r\nmore", "5\r\nhello\r\n0\r\nx:y\r\n\r\n",
+        "-5\r\n", "ffffffffffffffff\r\n", ""})
   void chunksOfAnotherForm_areRefused(String text) {
     for (int pieces : new int[] {1, 3, 1000}) {
       ChunkedBody decoder = new ChunkedBody(5, null, false);
@@ -91,7 +93,8 @@ final class BodyChecksTest {
 
   @Test
   void aLineWithoutEnd_isRefused() {
-    assertThatThrownBy(() -> drain(new ChunkedBody(5, null, false), "0".repeat(2000), 100)).isInstanceOf(S3Exception.class);
+    assertThatThrownBy(() -> drain(new ChunkedBody(5, null, false), "0".repeat(2000), 100))
+        .isInstanceOf(S3Exception.class);
     assertThatThrownBy(() -> drain(new ChunkedBody(0, null, true), "0\r\n" + "a:b".repeat(2000), 100))
         .isInstanceOf(S3Exception.class);
   }

@@ -115,7 +115,8 @@ final class AwsSdkTest {
   void aRange_comesAlone() {
     byte[] bytes = bytes(3, 2_000_000);
     client.putObject(put -> put.bucket(BUCKET).key("range"), RequestBody.fromBytes(bytes));
-    for (int[] each : new int[][] {{0, 1}, {0, 2_000_000}, {262_000, 262_900}, {1_999_999, 2_000_000}, {777, 1_234_567}}) {
+    for (int[] each : new int[][] {{0, 1}, {0, 2_000_000}, {262_000, 262_900}, {1_999_999, 2_000_000},
+      {777, 1_234_567}}) {
       ResponseBytes<GetObjectResponse> part = client.getObjectAsBytes(get -> get.bucket(BUCKET).key("range")
           .range("bytes=" + each[0] + "-" + (each[1] - 1)));
       assertThat(part.asByteArray()).isEqualTo(Arrays.copyOfRange(bytes, each[0], each[1]));
@@ -159,11 +160,13 @@ final class AwsSdkTest {
         .extracting(S3Object::key).containsExactlyElementsOf(keys.stream().sorted().toList());
     ListObjectsV2Response grouped =
         client.listObjectsV2(list -> list.bucket(BUCKET).prefix("list/").delimiter("/").maxKeys(3));
-    assertThat(grouped.commonPrefixes()).extracting(each -> each.prefix()).containsExactly("list/0/", "list/1/", "list/2/");
+    assertThat(grouped.commonPrefixes()).extracting(each -> each.prefix()).containsExactly("list/0/", "list/1/",
+        "list/2/");
     assertThat(client.listObjectsV2(list -> list.bucket(BUCKET).prefix("list/").delimiter("/")
         .continuationToken(grouped.nextContinuationToken())).commonPrefixes()).extracting(each -> each.prefix())
         .containsExactly("list/3/", "list/4/");
-    assertThat(client.listObjects(list -> list.bucket(BUCKET).prefix("list/").delimiter("/")).commonPrefixes()).hasSize(5);
+    assertThat(client.listObjects(list -> list.bucket(BUCKET).prefix("list/").delimiter("/")).commonPrefixes())
+        .hasSize(5);
   }
 
   @Test
@@ -173,20 +176,24 @@ final class AwsSdkTest {
     List<CompletedPart> parts = new ArrayList<>();
     for (int i : new int[] {2, 1, 3}) {
       byte[] part = Arrays.copyOfRange(bytes, (i - 1) * 500_000, Math.min(bytes.length, i * 500_000));
-      parts.add(CompletedPart.builder().partNumber(i).eTag(client.uploadPart(upload -> upload.bucket(BUCKET).key("parts")
-          .uploadId(id).partNumber(i), RequestBody.fromBytes(part)).eTag()).build());
+      parts
+          .add(CompletedPart.builder().partNumber(i).eTag(client.uploadPart(upload -> upload.bucket(BUCKET).key("parts")
+              .uploadId(id).partNumber(i), RequestBody.fromBytes(part)).eTag()).build());
     }
     assertThatThrownBy(() -> get("parts")).isInstanceOf(NoSuchKeyException.class);
     assertThat(client.listParts(list -> list.bucket(BUCKET).key("parts").uploadId(id)).parts()).hasSize(3);
-    assertThatThrownBy(() -> client.completeMultipartUpload(complete -> complete.bucket(BUCKET).key("parts").uploadId(id)
-        .multipartUpload(all -> all.parts(parts)))).isInstanceOfSatisfying(S3Exception.class,
+    assertThatThrownBy(
+        () -> client.completeMultipartUpload(complete -> complete.bucket(BUCKET).key("parts").uploadId(id)
+            .multipartUpload(all -> all.parts(parts))))
+        .isInstanceOfSatisfying(S3Exception.class,
             refused -> assertThat(refused.awsErrorDetails().errorCode()).isEqualTo("InvalidPartOrder"));
     parts.sort(Comparator.comparing(CompletedPart::partNumber));
     client.completeMultipartUpload(complete -> complete.bucket(BUCKET).key("parts").uploadId(id)
         .multipartUpload(all -> all.parts(parts)));
     assertThat(get("parts")).isEqualTo(bytes);
     String other = client.createMultipartUpload(create -> create.bucket(BUCKET).key("parts2")).uploadId();
-    client.uploadPart(upload -> upload.bucket(BUCKET).key("parts2").uploadId(other).partNumber(1), RequestBody.fromBytes(bytes));
+    client.uploadPart(upload -> upload.bucket(BUCKET).key("parts2").uploadId(other).partNumber(1),
+        RequestBody.fromBytes(bytes));
     client.abortMultipartUpload(abort -> abort.bucket(BUCKET).key("parts2").uploadId(other));
     assertThatThrownBy(() -> client.listParts(list -> list.bucket(BUCKET).key("parts2").uploadId(other)))
         .isInstanceOf(S3Exception.class);

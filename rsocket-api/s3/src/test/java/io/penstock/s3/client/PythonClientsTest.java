@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Clients of S3 in Python, where they are installed: boto3, and s3cmd.
+/// Clients of S3 in Python, where they are installed: `boto3`, `s3cmd`, `aws`.
 @Timeout(240)
 final class PythonClientsTest {
   private static final String STORY = """
@@ -79,7 +79,8 @@ final class PythonClientsTest {
     assumeTrue(isThere("python3", "-c", "import boto3"), "boto3 is not installed");
     Path script = Files.writeString(folder.resolve("story.py"), STORY);
     try (TestNode node = TestNode.start(folder, "")) {
-      Run told = run(Map.of(), "python3", script.toString(), "http://127.0.0.1:" + node.port(), TestNode.KEY, TestNode.SECRET);
+      Run told =
+          run(Map.of(), "python3", script.toString(), "http://127.0.0.1:" + node.port(), TestNode.KEY, TestNode.SECRET);
       assertThat(told.output()).contains("told");
     }
   }
@@ -88,9 +89,10 @@ final class PythonClientsTest {
   void s3cmd_tellsItsStory() throws IOException, InterruptedException {
     assumeTrue(isThere("s3cmd", "--version"), "s3cmd is not installed");
     try (TestNode node = TestNode.start(folder, "")) {
-      List<String> base = List.of("s3cmd", "--access_key=" + TestNode.KEY, "--secret_key=" + TestNode.SECRET, "--no-ssl",
-          "--host=127.0.0.1:" + node.port(), "--host-bucket=127.0.0.1:" + node.port(), "--region=us-east-1",
-          "--config=" + Files.writeString(folder.resolve("none.cfg"), "[default]\n"));
+      List<String> base =
+          List.of("s3cmd", "--access_key=" + TestNode.KEY, "--secret_key=" + TestNode.SECRET, "--no-ssl",
+              "--host=127.0.0.1:" + node.port(), "--host-bucket=127.0.0.1:" + node.port(), "--region=us-east-1",
+              "--config=" + Files.writeString(folder.resolve("none.cfg"), "[default]\n"));
       Path file = Files.write(folder.resolve("file"), new byte[100_000]);
       tell(base, "put", file.toString(), "s3://cmd/a");
       assertThat(tell(base, "ls", "s3://cmd/").output()).contains("s3://cmd/a", "100000");
@@ -113,8 +115,9 @@ final class PythonClientsTest {
   void awsCli_tellsItsStory() throws IOException, InterruptedException {
     assumeTrue(isThere("aws", "--version"), "aws is not installed");
     try (TestNode node = TestNode.start(folder, "")) {
-      Map<String, String> variables = Map.of("AWS_ACCESS_KEY_ID", TestNode.KEY, "AWS_SECRET_ACCESS_KEY", TestNode.SECRET,
-          "AWS_DEFAULT_REGION", "us-east-1");
+      Map<String, String> variables =
+          Map.of("AWS_ACCESS_KEY_ID", TestNode.KEY, "AWS_SECRET_ACCESS_KEY", TestNode.SECRET,
+              "AWS_DEFAULT_REGION", "us-east-1");
       Path file = Files.write(folder.resolve("file"), new byte[20_000_000]);
       List<String> base = List.of("aws", "--endpoint-url", "http://127.0.0.1:" + node.port(), "s3");
       for (List<String> each : List.of(List.of("cp", file.toString(), "s3://cli/a"), List.of("ls", "s3://cli/"),

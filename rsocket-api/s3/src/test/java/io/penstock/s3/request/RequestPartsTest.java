@@ -17,8 +17,10 @@ final class RequestPartsTest {
   private static final List<String> DOMAINS = List.of("localhost", "s3.local");
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"/b/k|h:1|b|k", "/b|h|b|''", "/b/|h|b|''", "/|h|''|''", "/k|b.localhost:9000|b|k",
-      "/a/k|b.S3.Local|b|a/k", "/b/k|localhost:9000|b|k", "/b//k|h|b|/k", "http://h/b/k|h|b|k", "/b/%2e%2e/k|h|b|../k"})
+  @CsvSource(delimiter = '|',
+      value = {"/b/k|h:1|b|k", "/b|h|b|''", "/b/|h|b|''", "/|h|''|''", "/k|b.localhost:9000|b|k",
+        "/a/k|b.S3.Local|b|a/k", "/b/k|localhost:9000|b|k", "/b//k|h|b|/k", "http://h/b/k|h|b|k",
+        "/b/%2e%2e/k|h|b|../k"})
   void buckets_areInThePathOrTheHost(String uri, String host, String bucket, String key) {
     Target target = Target.parse(uri, host, DOMAINS);
     assertThat(target.bucket()).isEqualTo(bucket);
@@ -33,7 +35,7 @@ final class RequestPartsTest {
 
   @ParameterizedTest
   @CsvSource({"bytes=0-0, 0, 1", "bytes=0-, 0, 100", "bytes=99-, 99, 1", "bytes=-1, 99, 1", "bytes=-1000, 0, 100",
-      "bytes=5-1000, 5, 95"})
+    "bytes=5-1000, 5, 95"})
   void aRange_isCutAtTheEnd(String header, long offset, long bytes) {
     assertThat(ByteRange.of(header, 100)).contains(new ByteRange(offset, bytes));
   }

@@ -117,6 +117,28 @@ final class RequestBodyTest {
   }
 
   @Test
+  void aStoreThatStalls_beforeOrAfterTheBytes_isGivenUp() {
+    RequestBody early = body(10, new DefaultHttpHeaders());
+    List<Boolean> given = new ArrayList<>();
+    early.givenUp().subscribe(given::add);
+    pass(410);
+    assertThat(given).containsExactly(false);
+    early.drop();
+    early.came(piece(10), true);
+    StepVerifier.create(early.whole()).verifyComplete();
+
+    RequestBody late = body(10, new DefaultHttpHeaders());
+    late.givenUp().subscribe(given::add);
+    Slow reader = new Slow();
+    late.bytes().subscribe(reader);
+    reader.request(2);
+    late.came(piece(10), true);
+    pass(410);
+    assertThat(given).containsExactly(false, false);
+    late.answered();
+  }
+
+  @Test
   void aBodyThatIsDropped_isComparedAllTheSame() {
     RequestBody body = body(10, new DefaultHttpHeaders().set("x-amz-checksum-crc32", "AAAAAA=="));
     Slow reader = new Slow();

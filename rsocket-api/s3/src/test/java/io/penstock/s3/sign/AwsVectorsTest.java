@@ -28,7 +28,8 @@ final class AwsVectorsTest {
   private static final Instant THEN = Instant.parse("2013-05-24T00:00:00Z");
   private static final String EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
   private static final String HOST = "examplebucket.s3.amazonaws.com";
-  private static final AccessKeys KEYS = AccessKeys.parse(List.of(TestNode.KEY + " " + TestNode.SECRET + " user"), "keys");
+  private static final AccessKeys KEYS =
+      AccessKeys.parse(List.of(TestNode.KEY + " " + TestNode.SECRET + " user"), "keys");
 
   private final Gate gate = new Gate(() -> KEYS, () -> THEN);
 
@@ -63,7 +64,8 @@ final class AwsVectorsTest {
     requireRefused(HttpMethod.HEAD, "/test.txt", headers, S3Code.SIGNATURE_DOES_NOT_MATCH);
     requireRefused(HttpMethod.GET, "/test.txt?x", headers, S3Code.SIGNATURE_DOES_NOT_MATCH);
     requireRefused(HttpMethod.GET, "/Test.txt", headers, S3Code.SIGNATURE_DOES_NOT_MATCH);
-    requireRefused(HttpMethod.GET, "/test.txt", headers.copy().set("Range", "bytes=0-8"), S3Code.SIGNATURE_DOES_NOT_MATCH);
+    requireRefused(HttpMethod.GET, "/test.txt", headers.copy().set("Range", "bytes=0-8"),
+        S3Code.SIGNATURE_DOES_NOT_MATCH);
     requireRefused(HttpMethod.GET, "/test.txt", headers.copy().set("x-amz-meta-a", "b"), S3Code.ACCESS_DENIED);
     requireRefused(HttpMethod.GET, "/test.txt", headers.copy().remove("Authorization"), S3Code.ACCESS_DENIED);
     requireRefused(HttpMethod.GET, "/test.txt", headers.copy().set("Authorization", "Basic YTpi"),
@@ -150,11 +152,14 @@ final class AwsVectorsTest {
     HttpHeaders headers = headers("s3.amazonaws.com", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
         "content-encoding;content-length;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;x-amz-storage-class",
         "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9", "content-encoding", "aws-chunked",
-        "content-length", "66824", "x-amz-decoded-content-length", "66560", "x-amz-storage-class", "REDUCED_REDUNDANCY");
+        "content-length", "66824", "x-amz-decoded-content-length", "66560", "x-amz-storage-class",
+        "REDUCED_REDUNDANCY");
     Target target = Target.parse("/examplebucket/chunkObject.txt", "s3.amazonaws.com", List.of());
     String[] body = {"10000;chunk-signature=ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648\r\n",
-        "a".repeat(65_536), "\r\n400;chunk-signature=0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497\r\n",
-        "a".repeat(1024), "\r\n0;chunk-signature=b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9\r\n\r\n"};
+      "a".repeat(65_536),
+      "\r\n400;chunk-signature=0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497\r\n",
+      "a".repeat(1024),
+      "\r\n0;chunk-signature=b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9\r\n\r\n"};
     assertThat(decode(new ChunkedBody(66_560, gate.enter(HttpMethod.PUT, headers, target).seal(), false),
         new BodyChecks(headers), chunked(body), pieces)).isEmpty();
     String[] wrong = body.clone();
@@ -175,10 +180,11 @@ final class AwsVectorsTest {
         "x-amz-checksum-crc32c");
     Target target = Target.parse("/examplebucket/chunkObject.txt", "s3.amazonaws.com", List.of());
     String[] body = {"10000;chunk-signature=b474d8862b1487a5145d686f57f013e54db672cee1c953b3010fb58501ef5aa2\r\n",
-        "a".repeat(65_536), "\r\n400;chunk-signature=1c1344b170168f8e65b41376b44b20fe354e373826ccbbe2c1d40a8cae51e5c7\r\n",
-        "a".repeat(1024), "\r\n0;chunk-signature=2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992\r\n",
-        "x-amz-checksum-crc32c:sOO8/Q==\r\n",
-        "x-amz-trailer-signature:d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435\r\n\r\n"};
+      "a".repeat(65_536),
+      "\r\n400;chunk-signature=1c1344b170168f8e65b41376b44b20fe354e373826ccbbe2c1d40a8cae51e5c7\r\n",
+      "a".repeat(1024), "\r\n0;chunk-signature=2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992\r\n",
+      "x-amz-checksum-crc32c:sOO8/Q==\r\n",
+      "x-amz-trailer-signature:d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435\r\n\r\n"};
     assertThat(decode(new ChunkedBody(66_560, gate.enter(HttpMethod.PUT, headers, target).seal(), true),
         new BodyChecks(headers), chunked(body), pieces)).containsOnlyKeys("x-amz-checksum-crc32c");
     String[] wrong = body.clone();
