@@ -164,9 +164,11 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     isLingering = true;
     channel.writeAndFlush(channel.alloc().buffer(0, 0)).addListener(written -> {
       if (channel.channel() instanceof DuplexChannel both && channel.pipeline().get(SslHandler.class) == null) {
-        both.shutdownOutput();
+        var _ = both.shutdownOutput();
         channel.channel().config().setAutoRead(true);
-        var _ = channel.executor().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
+        var _ = channel.executor().schedule(() -> {
+          var _ = channel.close();
+        }, LINGER_MILLIS, TimeUnit.MILLISECONDS);
       } else {
         var _ = channel.close();
       }

@@ -34,7 +34,7 @@ final class RequestBodyTest {
     channel.advanceTimeBy(2, TimeUnit.SECONDS);
     channel.runScheduledPendingTasks();
     assertThat(sent).allMatch(each -> each.refCnt() == 0);
-    channel.close();
+    var _ = channel.close();
   }
 
   private RequestBody body(long length, HttpHeaders headers) {
