@@ -203,6 +203,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     void begin(HttpRequest request) {
       try {
         requireReadable(request);
+        waitsForContinue = HttpUtil.is100ContinueExpected(request);
         HttpHeaders headers = request.headers();
         resource = request.uri();
         Target target = Target.parse(request.uri(), headers.get(HttpHeaderNames.HOST, ""), house.limits.domains());
@@ -212,7 +213,6 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         use = user;
         DoorSpace space = house.spaces.of(entry.user(), target.bucket());
         Rights.require(house.access, entry.user(), space.name(), request.method());
-        waitsForContinue = HttpUtil.is100ContinueExpected(request);
         Plan plan = house.operations.plan(request.method(), headers, target, space.values(), user);
         switch (plan) {
           case Plan.Answer answer -> {
@@ -394,7 +394,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
           wanted.drop();
         }
       }
-      if (wanted == null && !isAllIn && keepsAlive) {
+      if (wanted == null && !isAllIn && !waitsForContinue) {
         S3Connection.this.more(channel);
       }
       endIfComplete();
