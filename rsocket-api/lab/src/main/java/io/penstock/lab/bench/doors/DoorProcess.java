@@ -70,7 +70,7 @@ final class DoorProcess implements AutoCloseable {
   private void awaitReady() throws IOException {
     long begun = System.nanoTime();
     while (true) {
-      try (Socket socket = new Socket("127.0.0.1", port)) {
+      try (Socket _ = new Socket("127.0.0.1", port)) {
         return;
       } catch (IOException e) {
         if (!process.isAlive() || System.nanoTime() - begun > PATIENCE_NANOS) {
