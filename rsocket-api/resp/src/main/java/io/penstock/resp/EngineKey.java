@@ -3,8 +3,8 @@ package io.penstock.resp;
 import org.jspecify.annotations.Nullable;
 
 /// Keys that LMCache makes: `model@rank@group@hash` with perhaps a salt, or `model@world@worker@hash@dtype`. In the
-/// process of an engine it stores two values for a chunk, whose keys differ in their ends: the bytes, and what describes
-/// them.
+/// process of an engine it stores two values for a chunk, whose keys differ in their ends: the bytes, and what
+/// describes them.
 final class EngineKey {
   private static final int LEAST_MARKS = 2;
   private static final int MARKS_OF_PAIR = 4;

@@ -39,7 +39,7 @@ import reactor.netty.resources.LoopResources;
 /// The socket of the door and its connections.
 final class RespServer implements Door {
   private static final Logger LOG = LoggerFactory.getLogger(RespServer.class);
-  private static final int LONGEST_LINE = 64 << 10;
+  private static final int MOST_LINE_BYTES = 64 << 10;
   private static final int BACKLOG = 1024;
   private static final WriteBufferWaterMark WAITING = new WriteBufferWaterMark(512 << 10, 1 << 20);
   private static final Duration LOOK = Duration.ofMillis(5);
@@ -128,7 +128,7 @@ final class RespServer implements Door {
     }
     RespConnection connection = new RespConnection(house);
     channel.config().setRecvByteBufAllocator(new ValueReads(tls == null ? connection::room : () -> null));
-    pipeline.addLast(new RedisDecoder(LONGEST_LINE, FixedRedisMessagePool.INSTANCE, true), connection);
+    pipeline.addLast(new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true), connection);
   }
 
   @Override

@@ -18,7 +18,9 @@ import picocli.CommandLine.Option;
     name = "doors",
     description = {"Values over Redis' protocol, at a node and at a Redis server side by side; every byte is compared.",
       ""},
-    mixinStandardHelpOptions = true)
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench doors --sizes 64KiB,32MiB --clients 8", ""})
 public final class DoorsBenchCommand extends Bench<DoorsReport> {
   private static final int KNOWN = 0;
 
