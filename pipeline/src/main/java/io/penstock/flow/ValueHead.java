@@ -61,9 +61,10 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     return Optional.of(new ValueHead(space, new String(name, StandardCharsets.UTF_8), length, version, nameBytes));
   }
 
-  /// Writes all but the bytes of the value, which are zero.
+  /// Writes all but the bytes of the value, whose place it leaves as it is.
   void write(MemorySegment memory) {
-    memory.fill((byte) 0);
+    memory.asSlice(FIXED_BYTES + nameBytes, tailOffset() - FIXED_BYTES - nameBytes).fill((byte) 0);
+    memory.asSlice(tailOffset() + tailBytes()).fill((byte) 0);
     ByteBuffer to = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     to.putInt(MAGIC).putInt(FORMAT).putLong(length);
     version.write(to);

@@ -26,6 +26,7 @@ import io.penstock.tier.TierHolds.PutTerms;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -338,6 +339,20 @@ public final class ValueStore {
         scope -> find(found.head.name(), scope).filter(now -> now.head.equals(found.head))
             .flatMap(now -> removeAll(now.head)),
         scope -> Mono.fromRunnable(scope::close));
+  }
+
+  /// Counts a value as used, if all of it is on the fastest level of the tier: it reads nothing.
+  ///
+  /// @return whether it counted
+  public Mono<Boolean> touch(Stored stored) {
+    List<BlockKey> all = new ArrayList<>(stored.head.parts() == 0 ? List.of() : stored.head.partKeys());
+    all.add(stored.head.key());
+    return tier.locate(all).flatMap(runs -> runs.size() == 1 && runs.getFirst().level() == 0
+        && runs.getFirst().blocks() == all.size()
+            ? Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+                scope -> tier.lease(all, OnMiss.SKIP, scope).thenReturn(true),
+                scope -> Mono.fromRunnable(scope::close))
+            : Mono.just(false));
   }
 
   /// Removes a value that was stored or found, and no other of its name.

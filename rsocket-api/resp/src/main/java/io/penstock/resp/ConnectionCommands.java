@@ -17,6 +17,8 @@ import reactor.core.publisher.Mono;
 final class ConnectionCommands {
   private static final String WRONG = "WRONGPASS invalid username-password pair or user is disabled.";
   private static final String DEFAULT_USER = "default";
+  /// Length from which on a secret without a user is a token.
+  private static final int LEAST_TOKEN = 32;
   private static final int MOST_DATABASE = 1 << 20;
 
   private ConnectionCommands() {}
@@ -119,7 +121,9 @@ final class ConnectionCommands {
     String last = text(args.getLast());
     Credentials shown = args.size() > 2
         ? Credentials.simple(text(args.get(1)), last.toCharArray())
-        : Credentials.simple(DEFAULT_USER, last.toCharArray());
+        : last.length() >= LEAST_TOKEN
+            ? Credentials.bearer(last.toCharArray())
+            : Credentials.simple(DEFAULT_USER, last.toCharArray());
     show(session, shown, session.replies()::ok, done);
   }
 

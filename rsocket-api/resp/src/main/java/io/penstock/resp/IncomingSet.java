@@ -53,9 +53,19 @@ final class IncomingSet {
     session.use().add(Kind.BYTES_IN, length);
     if (name == null || session.house().isDraining() || !session.isKnown() || !session.may(Role.WRITER)) {
       drops = true;
+    } else if (isOfAnotherLength(name)) {
+      drops = true;
+      session.use().count(Kind.REFUSAL);
+      session.end("a value of a model must be as long as the one of its key was (was " + length + ")");
     } else if (length > 0) {
       put(name);
     }
+  }
+
+  /// A client that reads replies by their width would take what follows a longer value for the next reply.
+  private boolean isOfAnotherLength(String name) {
+    return !session.isParsing() && EngineKey.isOfChunk(name)
+        && session.values().knownLength(name).orElse(length) != length;
   }
 
   private void put(String name) {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// Commands that read values, or ask for them.
 final class ReadCommands {
@@ -85,10 +86,12 @@ final class ReadCommands {
       return;
     }
     int found = 0;
+    long graceNanos = session.house().limits().graceNanos();
     List<String> unknown = null;
     for (int i = 1; i < args.size(); i++) {
       String name = session.name(args.get(i));
-      if (name != null && session.values().knownLength(name).isPresent()) {
+      if (name != null && session.values().isKnown(name, graceNanos)
+          && isKnownWith(session, EngineKey.needed(name))) {
         found++;
       } else if (name != null) {
         unknown = unknown == null ? new ArrayList<>() : unknown;
@@ -100,9 +103,20 @@ final class ReadCommands {
       done.run();
     } else {
       int known = found;
-      session.await(Flux.fromIterable(unknown).concatMap(session.values()::length).count(),
+      session.await(Flux.fromIterable(unknown).concatMap(name -> look(session, name)).count(),
           more -> session.replies().integer(known + (more == null ? 0 : more)), done);
     }
+  }
+
+  private static boolean isKnownWith(Session session, @Nullable String needed) {
+    return needed == null || session.values().knownLength(needed).isPresent();
+  }
+
+  /// The length of the value of `name`; empty if it, or the one that it needs, is not there.
+  private static Mono<Long> look(Session session, String name) {
+    String needed = EngineKey.needed(name);
+    Mono<Long> length = session.values().length(name);
+    return needed == null ? length : session.values().length(needed).flatMap(there -> length);
   }
 
   /// Asks for the length of the value of the second argument; null if there is none.

@@ -25,11 +25,13 @@ final class RespHouse {
 
   /// @param mostValue longest value, in bytes
   /// @param roomNanos longest wait of a value for room
-  record Limits(int mostValue, long roomNanos, int mostConnections, long stallNanos, boolean mayFlush) {
+  record Limits(int mostValue, long roomNanos, int mostConnections, long stallNanos, boolean mayFlush,
+      long graceNanos) {
     static Limits of(NodeConfig config) {
       return new Limits(config.get(RespSettings.MOST_VALUE), config.get(RespSettings.ROOM).toNanos(),
           config.get(RespSettings.CONNECTIONS),
-          config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(RespSettings.FLUSH));
+          config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(RespSettings.FLUSH),
+          config.get(RespSettings.GRACE).toNanos());
     }
   }
 

@@ -19,6 +19,7 @@ import io.netty.handler.codec.redis.FixedRedisMessagePool;
 import io.netty.handler.codec.redis.RedisDecoder;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.penstock.node.door.Door;
+import io.penstock.node.door.DoorValues;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
@@ -38,7 +39,7 @@ import reactor.netty.resources.LoopResources;
 /// The socket of the door and its connections.
 final class RespServer implements Door {
   private static final Logger LOG = LoggerFactory.getLogger(RespServer.class);
-  private static final int LONGEST_LINE = 64 << 10;
+  private static final int MOST_LINE_BYTES = 64 << 10;
   private static final int BACKLOG = 1024;
   private static final WriteBufferWaterMark WAITING = new WriteBufferWaterMark(512 << 10, 1 << 20);
   private static final Duration LOOK = Duration.ofMillis(5);
@@ -57,10 +58,20 @@ final class RespServer implements Door {
     if (!bound.isSuccess()) {
       throw new IOException(String.valueOf(bound.cause().getMessage()), bound.cause());
     }
+    house.terms().spaces().all().forEach(space -> space.values().onGone(name -> goesWith(space.values(), name)));
     this.listening = bound.channel();
     this.address = listening.localAddress() instanceof InetSocketAddress internet
         ? new Endpoint(TransportKind.TCP, internet)
         : wanted;
+  }
+
+  /// The other value of a pair goes with the first.
+  private static void goesWith(DoorValues values, String name) {
+    String other = EngineKey.other(name);
+    if (other != null) {
+      values.remove(other).subscribe(removed -> {},
+          failure -> LOG.warn("half a pair stays: {}", failure.toString()));
+    }
   }
 
   /// Listens where `house` says.
@@ -117,7 +128,7 @@ final class RespServer implements Door {
     }
     RespConnection connection = new RespConnection(house);
     channel.config().setRecvByteBufAllocator(new ValueReads(tls == null ? connection::room : () -> null));
-    pipeline.addLast(new RedisDecoder(LONGEST_LINE, FixedRedisMessagePool.INSTANCE, true), connection);
+    pipeline.addLast(new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true), connection);
   }
 
   @Override

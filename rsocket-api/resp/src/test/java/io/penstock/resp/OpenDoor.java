@@ -64,7 +64,7 @@ final class OpenDoor implements AutoCloseable {
       seen.add(between.apply(tier));
     }
     InstantSource wall = () -> Instant.ofEpochMilli(wallMillis.get());
-    DoorSpaces spaces = DoorSpaces.of(DoorSettings.RESP, config, seen, wall, new HashMap<>());
+    DoorSpaces spaces = DoorSpaces.of(DoorSettings.RESP, config, seen, wall, System::nanoTime, new HashMap<>());
     values = spaces.of().values();
     house = new RespHouse(new DoorTerms(config.get(DoorSettings.RESP.listen()).orElseThrow(), config, null, access,
         spaces, uses, new ByteBudget("test", 64 << 20, 64), 0x1234_5678_9abcL,

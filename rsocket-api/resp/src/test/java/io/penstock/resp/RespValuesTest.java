@@ -201,6 +201,52 @@ final class RespValuesTest {
   }
 
   @Test
+  void halvesOfAChunk_areThereTogether_andGoTogether() throws IOException {
+    String chunk = "model@1@0@1f@half";
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", chunk + "metadata", value(1, 28))).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", chunk + "metadata")).isEqualTo(":0");
+      assertThat(client.call("SET", chunk + "kv_bytes", value(2, 100_000))).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", chunk + "metadata", chunk + "kv_bytes")).isEqualTo(":2");
+      assertThat(client.call("DEL", chunk + "kv_bytes")).isEqualTo(":1");
+      Eventually.holds("both are gone", () -> door.blocks() == 0);
+      assertThat(client.call("SET", "plain:metadata", "v")).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", "plain:metadata")).isEqualTo(":1");
+    }
+  }
+
+  @Test
+  void chunkOfAnotherLength_isRefused_byTheEndOfTheConnection() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "m@03020302@0@ab", value(1, 5_000))).isEqualTo("+OK");
+      assertThat(client.send(request("SET", "m@03020302@0@ab", value(2, 6_000))).isEnded()).isTrue();
+    }
+    try (RespClient client = door.connect()) {
+      assertThat(client.bulk("GET", "m@03020302@0@ab")).isEqualTo(value(1, 5_000));
+      assertThat(client.call("SET", "mine", value(1, 5_000))).isEqualTo("+OK");
+      assertThat(client.call("SET", "mine", value(1, 6_000))).isEqualTo("+OK");
+    }
+  }
+
+  @Test
+  void questions_starveNoWriter_andKeepWhatTheyFound() throws IOException {
+    door.close();
+    door = OpenDoor.of(Map.of(RespSettings.GRACE, "1ms"));
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "kept", value(0, 1 << 20))).isEqualTo("+OK");
+      for (int i = 0; i < 60; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 1 << 20))).isEqualTo("+OK");
+        for (int probe = 0; probe < 10; probe++) {
+          client.call("EXISTS", "other" + i * probe);
+        }
+        assertThat(client.call("EXISTS", "kept")).isEqualTo(":1");
+      }
+      assertThat(client.bulk("GET", "kept")).isEqualTo(value(0, 1 << 20));
+    }
+    assertThat(door.figures().drops()).isZero();
+  }
+
+  @Test
   void info_tellsTheStartOfTheNode_andTheRole() throws IOException {
     try (RespClient client = door.connect()) {
       assertThat(text(client.bulk("INFO", "replication"))).isEqualTo(

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Which space of values a door uses for whom, as in `values,alice=tenant-a,3=batch`.
+/// Which space of values a door uses for which client, as in `values,alice=tenant-a,3=batch`.
 ///
 /// @param others space of everyone who is not named
 /// @param named space by what a door tells its clients apart with: a user, the number of a database, a bucket

@@ -15,7 +15,7 @@ public final class RespSettings {
   public static final Setting<Duration> ROOM = new Setting<>("resp.room.timeout", SettingType.duration(), "400ms",
       "Longest wait of such a client for room. Then its value is accepted and dropped, which counts.");
   public static final Setting<Duration> GRACE = new Setting<>("resp.grace", SettingType.duration(), "2s",
-      "Time for which a value that EXISTS found is kept from eviction, within a sixteenth of its space.");
+      "A value in memory that EXISTS finds counts as used, but only once in this time.");
   public static final Setting<Boolean> FLUSH = new Setting<>("resp.flush", AscendTypes.flag(), "false",
       "Whether FLUSHDB and FLUSHALL remove the values of their space; else they are refused.");
 

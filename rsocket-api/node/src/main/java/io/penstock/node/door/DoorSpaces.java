@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /// The spaces of values of one door. Safe from any thread.
 public final class DoorSpaces {
@@ -26,7 +27,7 @@ public final class DoorSpaces {
   /// @param tiers all of the node; that of a space has its name
   /// @param known spaces of all doors: one that two doors name is the same
   public static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers, InstantSource wall,
-      Map<String, DoorSpace> known) {
+      LongSupplier nanos, Map<String, DoorSpace> known) {
     DoorSpaces all = new DoorSpaces(config.get(settings.spaces()));
     for (String name : all.names.all()) {
       List<BlockTier> sizes = new ArrayList<>();
@@ -34,7 +35,7 @@ public final class DoorSpaces {
         tiers.stream().filter(tier -> tier.info().name().equals(size)).forEach(sizes::add);
       }
       all.spaces.put(name, known.computeIfAbsent(name, each -> {
-        DoorValues values = new DoorValues(sizes, wall);
+        DoorValues values = new DoorValues(sizes, wall, nanos);
         values.watch();
         return new DoorSpace(each, sizes, values);
       }));

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,11 +37,13 @@ public final class DoorValues {
   private final int[] partBytes;
   private final KnownNames known;
   private final InstantSource wall;
+  private final LongSupplier nanos;
   private final Disposable.Composite watching = Disposables.composite();
   private volatile Consumer<String> gone = name -> {};
 
   /// @param tiers the longest parts first; at least one
-  DoorValues(List<BlockTier> tiers, InstantSource wall) {
+  DoorValues(List<BlockTier> tiers, InstantSource wall, LongSupplier nanos) {
+    this.nanos = nanos;
     if (tiers.isEmpty()) {
       throw new IllegalArgumentException("tiers must be at least one (was none)");
     }
@@ -114,7 +117,7 @@ public final class DoorValues {
       }
       return bytes.in(stores.get(chosen), same == null ? null : same.stored())
           .flatMap(stored -> untilMillis.flatMap(until -> {
-            known.add(new KnownNames.Known(stored, chosen, until));
+            known.add(new KnownNames.Known(stored, chosen, until, nanos.getAsLong()));
             return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
           })).switchIfEmpty(Mono.fromSupplier(() -> {
             heed(same);
@@ -176,7 +179,7 @@ public final class DoorValues {
     return stores.get(size).get(name, scope).doOnNext(found -> {
       KnownNames.Known one = known.of(name);
       if (one == null || !found.is(one.stored())) {
-        known.add(new KnownNames.Known(found.stored(), size, untilMillis));
+        known.add(new KnownNames.Known(found.stored(), size, untilMillis, nanos.getAsLong()));
       }
     });
   }
@@ -189,6 +192,23 @@ public final class DoorValues {
   public OptionalLong knownLength(String name) {
     KnownNames.Known one = known.of(name);
     return one == null || isOver(one) ? OptionalLong.empty() : OptionalLong.of(one.length());
+  }
+
+  /// Whether the value of `name` is known to be there, without a question to a tier. It counts as used, at most once in
+  /// `graceNanos`, if it lies in memory: what was just found is not the next to be evicted, and a question starves no
+  /// writer.
+  public boolean isKnown(String name, long graceNanos) {
+    KnownNames.Known one = known.of(name);
+    if (one == null || isOver(one)) {
+      return false;
+    }
+    long now = nanos.getAsLong();
+    if (now - one.usedNanos().get() > graceNanos) {
+      one.usedNanos().set(now);
+      watching.add(stores.get(one.size()).touch(one.stored()).subscribe(used -> {},
+          failure -> LOG.debug("a value that was found is not kept", failure)));
+    }
+    return true;
   }
 
   /// The length of the value of `name`; empty if there is none.

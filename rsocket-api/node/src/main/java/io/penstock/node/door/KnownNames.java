@@ -12,6 +12,7 @@ import java.util.NavigableSet;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /// Names of values that are there, as far as this node knows, by name and by the blocks that mark them. Safe from any
@@ -26,7 +27,12 @@ final class KnownNames {
   ///
   /// @param size index of the tier that has it
   /// @param untilMillis when it ends by itself; 0 for never
-  record Known(ValueStore.Stored stored, int size, long untilMillis) {
+  /// @param usedNanos when it was used last, as far as this node saw
+  record Known(ValueStore.Stored stored, int size, long untilMillis, AtomicLong usedNanos) {
+    Known(ValueStore.Stored stored, int size, long untilMillis, long usedNanos) {
+      this(stored, size, untilMillis, new AtomicLong(usedNanos));
+    }
+
     Known {
       requireNonNull(stored, "stored");
     }
@@ -44,7 +50,7 @@ final class KnownNames {
     }
 
     Known until(long millis) {
-      return new Known(stored, size, millis);
+      return new Known(stored, size, millis, usedNanos);
     }
   }
 

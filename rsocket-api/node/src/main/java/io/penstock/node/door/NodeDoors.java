@@ -119,7 +119,8 @@ public final class NodeDoors {
       DoorUses uses = new DoorUses(use -> show(house.registry, settings.name(), use));
       ServerTls tls = config.get(settings.tls()) && place.transport() == TransportKind.TCP ? house.tls : null;
       return kind.open(new DoorTerms(place, config, tls, house.access,
-          DoorSpaces.of(settings, config, house.tiers, house.clocks.wall(), spaces), uses, house.budget,
+          DoorSpaces.of(settings, config, house.tiers, house.clocks.wall(), house.clocks.nanos(), spaces), uses,
+          house.budget,
           house.generation,
           house.threads, house.clocks))
           .onErrorMap(IOException.class, failure -> new IOException(Reason.after(
