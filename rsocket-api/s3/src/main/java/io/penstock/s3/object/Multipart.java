@@ -155,7 +155,8 @@ final class Multipart {
         }));
   }
 
-  /// The bytes of all parts, one after the other; each stays until the next is requested, the last until `scope` closes.
+  /// The bytes of all parts, one after the other; each stays until the next is requested, the last until `scope`
+  /// closes.
   private static Flux<MemorySegment> bytes(DoorValues values, List<Part> parts, BlockScope scope) {
     return Flux.defer(() -> {
       AtomicReference<ValueStore.@Nullable Part> last = new AtomicReference<>();

@@ -3,8 +3,8 @@ package io.penstock.s3.object;
 import io.penstock.block.BlockHash;
 import org.jspecify.annotations.Nullable;
 
-/// Tags of objects (`ETag`): the version of the value. They look like those of uploads in parts, so that no client takes
-/// one for the MD5 of the object.
+/// Tags of objects (`ETag`): the version of the value. They look like those of uploads in parts, so that no client
+/// takes one for the MD5 of the object.
 final class ObjectTag {
   private static final String END = "-1";
 

@@ -75,8 +75,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     more(active);
   }
 
-  /// Takes one more piece of what the client sends. Many may have come at once: they are taken in a loop, not one inside
-  /// the other.
+  /// Takes one more piece of what the client sends. Many may have come at once: they are taken in a loop, not one
+  /// inside the other.
   private void more(ChannelHandlerContext channel) {
     wants = true;
     if (!isTaking) {

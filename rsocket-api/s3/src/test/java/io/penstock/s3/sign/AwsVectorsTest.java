@@ -150,7 +150,8 @@ final class AwsVectorsTest {
   @ValueSource(ints = {1, 7, 87, 4096, 100_000})
   void signedChunks_areDecoded(int pieces) {
     HttpHeaders headers = headers("s3.amazonaws.com", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
-        "content-encoding;content-length;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;x-amz-storage-class",
+        "content-encoding;content-length;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length"
+            + ";x-amz-storage-class",
         "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9", "content-encoding", "aws-chunked",
         "content-length", "66824", "x-amz-decoded-content-length", "66560", "x-amz-storage-class",
         "REDUCED_REDUNDANCY");
@@ -174,7 +175,8 @@ final class AwsVectorsTest {
   @ValueSource(ints = {1, 7, 87, 4096, 100_000})
   void aSignedTrailer_isDecoded_andItsChecksumCompared(int pieces) {
     HttpHeaders headers = headers("s3.amazonaws.com", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
-        "content-encoding;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;x-amz-storage-class;x-amz-trailer",
+        "content-encoding;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;x-amz-storage-class"
+            + ";x-amz-trailer",
         "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e", "content-encoding", "aws-chunked",
         "x-amz-decoded-content-length", "66560", "x-amz-storage-class", "REDUCED_REDUNDANCY", "x-amz-trailer",
         "x-amz-checksum-crc32c");
