@@ -61,9 +61,10 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     return Optional.of(new ValueHead(space, new String(name, StandardCharsets.UTF_8), length, version, nameBytes));
   }
 
-  /// Writes all but the bytes of the value, which are zero.
+  /// Writes all but the bytes of the value, whose place it leaves as it is.
   void write(MemorySegment memory) {
-    memory.fill((byte) 0);
+    memory.asSlice(FIXED_BYTES + nameBytes, tailOffset() - FIXED_BYTES - nameBytes).fill((byte) 0);
+    memory.asSlice(tailOffset() + tailBytes()).fill((byte) 0);
     ByteBuffer to = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     to.putInt(MAGIC).putInt(FORMAT).putLong(length);
     version.write(to);
@@ -91,9 +92,14 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
 
   /// The keys of all parts, 16 bytes each.
   List<BlockKey> partKeys() {
+    return partKeys(0, parts());
+  }
+
+  /// The keys of `count` parts from `first` on, 16 bytes each.
+  List<BlockKey> partKeys(int first, int count) {
     BlockHash ofName = PrefixHasher.ofName(name);
-    ByteBuffer hashes = ByteBuffer.allocate(Math.multiplyExact(parts(), BlockHash.BYTES));
-    for (int i = 0; i < parts(); i++) {
+    ByteBuffer hashes = ByteBuffer.allocate(Math.multiplyExact(count, BlockHash.BYTES));
+    for (int i = first; i < first + count; i++) {
       PrefixHasher.ofPart(ofName, version, i).write(hashes);
     }
     return BlockKey.list(space.id(), hashes.flip());

@@ -10,7 +10,9 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
@@ -20,8 +22,11 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -41,6 +46,7 @@ import reactor.core.publisher.Mono;
 public final class ValueStore {
   private static final int ROWS = 64;
   private static final int WINDOW_PARTS = 8;
+  private static final PutTerms REPLACING = PutTerms.plain().withUpserts(true);
 
   private final BlockTier tier;
   private final int windowParts;
@@ -117,6 +123,107 @@ public final class ValueStore {
     return write(head(name, length), bytes, true);
   }
 
+  /// Stores a value in the place of the value of this name, if there is one, in one step: until the new one is visible,
+  /// the old one is. For a tier that replaces blocks ([PutTerms#upserts()]).
+  ///
+  /// @param before the value that it replaces, as far as the caller knows; null if it has to be looked for
+  /// @return the value that is there now; empty if another writer commits one first
+  public Mono<Stored> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable Stored before) {
+    return replace(name, length, before, writer -> writer.write(bytes));
+  }
+
+  /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
+  public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before) {
+    return replace(name, length, before, writer -> writer.fill(bytes));
+  }
+
+  private Mono<Stored> replace(String name, long length, @Nullable Stored before,
+      Function<ValueWriter, Mono<Boolean>> bytes) {
+    return Mono.defer(() -> {
+      ValueHead head = head(name, length);
+      return before == null
+          ? lookFor(name).map(Optional::of).defaultIfEmpty(Optional.empty())
+              .flatMap(old -> replace(head, old.orElse(null), bytes))
+          : replace(head, before.head, bytes);
+    });
+  }
+
+  /// The head of the value of `name`, without a read where there is none.
+  private Mono<ValueHead> lookFor(String name) {
+    return tier.contains(List.of(headKey(name))).flatMap(there -> there.count() == 0
+        ? Mono.empty()
+        : Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, scope).map(Found::head),
+            scope -> Mono.fromRunnable(scope::close)));
+  }
+
+  private Mono<Stored> replace(ValueHead head, @Nullable ValueHead old, Function<ValueWriter, Mono<Boolean>> bytes) {
+    Mono<Stored> written = write(head, Mono.empty(), REPLACING, bytes).filter(stored -> stored)
+        .map(stored -> new Stored(head));
+    return old == null || old.parts() == 0
+        ? written
+        : written.flatMap(stored -> tier.remove(old.partKeys()).thenReturn(stored));
+  }
+
+  /// Writes the bytes of a value where they are to lie.
+  public interface Filling {
+    /// Fills `memory` with the next bytes of the value.
+    ///
+    /// @param memory all of it; valid until the `Mono` ends
+    /// @return cold; completes when all is written
+    Mono<Void> fill(MemorySegment memory);
+  }
+
+  /// A value that was stored or found, by its blocks. Equal for one writing of it.
+  public static final class Stored {
+    private final ValueHead head;
+    private final List<BlockKey> marks;
+
+    private Stored(ValueHead head) {
+      this.head = head;
+      this.marks = head.parts() == 0 ? List.of(head.key()) : List.of(head.key(), head.partKey(0));
+    }
+
+    public String name() {
+      return head.name();
+    }
+
+    /// Length in bytes.
+    public long length() {
+      return head.length();
+    }
+
+    /// What is known of it by any reader.
+    public Info info() {
+      return new Info(head.length(), head.version());
+    }
+
+    /// Its head and, if it has parts, the first one, which is evicted before the others and the head wherever the least
+    /// recently used block goes first: while a tier has both, the value is whole.
+    public List<BlockKey> marks() {
+      return marks;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof Stored stored && head.equals(stored.head);
+    }
+
+    @Override
+    public int hashCode() {
+      return head.version().hashCode();
+    }
+
+    @Override
+    public String toString() {
+      return "value " + head.name() + " of " + head.length() + " bytes";
+    }
+  }
+
+  /// The block that has the head of the value of `name`, if there is one.
+  public BlockKey headKey(String name) {
+    return ValueHead.key(tier.info().space(), name);
+  }
+
   private ValueHead head(String name, long length) {
     ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length),
         new BlockHash(random.getAsLong(), random.getAsLong()));
@@ -127,9 +234,14 @@ public final class ValueStore {
   }
 
   private Mono<Boolean> write(ValueHead head, Flux<MemorySegment> bytes, boolean replaces) {
-    Mono<Void> before = replaces ? remove(head.name()).then() : Mono.empty();
-    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before)),
-        writer -> writer.write(bytes), ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
+    return write(head, replaces ? remove(head.name()).then() : Mono.empty(), PutTerms.plain(),
+        writer -> writer.write(bytes));
+  }
+
+  private Mono<Boolean> write(ValueHead head, Mono<Void> before, PutTerms terms,
+      Function<ValueWriter, Mono<Boolean>> bytes) {
+    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before, terms)), bytes,
+        ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
   }
 
   /// Finds the value of `name`; empty if there is none.
@@ -138,11 +250,74 @@ public final class ValueStore {
   public Mono<Value> get(String name, BlockScope scope) {
     requireNonNull(scope, "scope");
     return find(name, scope).flatMap(found -> found.head.parts() == 0
-        ? Mono.just(new Value(found, null, windowParts, scope))
+        ? Mono.just(new Value(found, null, windowParts, scope, Span.whole(found.head)))
         : tier.lease(found.head.partKeys(), OnMiss.SKIP, scope)
             .flatMap(lease -> lease.found().count() == found.head.parts()
-                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope))
+                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope, Span.whole(found.head)))
                 : lost(found, lease).then(Mono.empty())));
+  }
+
+  /// What is known of the value of `name` without its bytes; empty if there is none, or if a part of it was evicted.
+  public Mono<Info> info(String name) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(name, scope).filterWhen(this::isWhole).map(Found::info),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
+  /// A value without its bytes.
+  ///
+  /// @param length in bytes
+  /// @param version of this write; no other write of the name has it
+  public record Info(long length, BlockHash version) {}
+
+  /// Finds a part of the value of `name`; empty if there is none. Only the parts with these bytes are read, and the
+  /// first goes out before the others.
+  ///
+  /// @param offset of the first byte
+  /// @param bytes how many, from 1 on, all inside the value; else `IllegalArgumentException`
+  /// @param scope owns the parts that are read
+  public Mono<Value> get(String name, long offset, long bytes, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    return find(name, scope).flatMap(found -> {
+      if (offset < 0 || bytes < 1 || bytes > found.head.length() - offset) {
+        found.block.close();
+        return Mono.error(new IllegalArgumentException("range must lie in the value of " + found.head.length()
+            + " bytes (was " + bytes + " from " + offset + ")"));
+      }
+      Span span = Span.of(found.head, offset, bytes);
+      return isWhole(found).flatMap(whole -> {
+        if (!whole) {
+          found.block.close();
+          return Mono.empty();
+        } else if (span.parts() == 0) {
+          return Mono.just(new Value(found, null, windowParts, scope, span));
+        }
+        return tier.lease(found.head.partKeys(span.first(), span.parts()), OnMiss.SKIP, scope)
+            .flatMap(lease -> lease.found().count() == span.parts()
+                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope, span))
+                : lost(found, lease).then(Mono.empty()));
+      });
+    });
+  }
+
+  /// A run of bytes of a value: those of some parts, and perhaps some of the head.
+  ///
+  /// @param first part
+  /// @param parts how many, without the head
+  private record Span(long offset, long bytes, int first, int parts) {
+    static Span of(ValueHead head, long offset, long bytes) {
+      int first = (int) Math.min(head.parts(), offset / head.partBytes());
+      int end = (int) Math.min(head.parts(), Math.ceilDiv(offset + bytes, head.partBytes()));
+      return new Span(offset, bytes, first, Math.max(0, end - first));
+    }
+
+    static Span whole(ValueHead head) {
+      return new Span(0, head.length(), 0, head.parts());
+    }
+
+    long end() {
+      return offset + bytes;
+    }
   }
 
   /// The head is used after its parts, so that it is evicted after them: while there is a head, its parts are known.
@@ -163,6 +338,30 @@ public final class ValueStore {
     return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
         scope -> find(found.head.name(), scope).filter(now -> now.head.equals(found.head))
             .flatMap(now -> removeAll(now.head)),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
+  /// Counts a value as used, if all of it is on the fastest level of the tier: it reads nothing.
+  ///
+  /// @return whether it counted
+  public Mono<Boolean> touch(Stored stored) {
+    List<BlockKey> all = new ArrayList<>(stored.head.parts() == 0 ? List.of() : stored.head.partKeys());
+    all.add(stored.head.key());
+    return tier.locate(all).flatMap(runs -> runs.size() == 1 && runs.getFirst().level() == 0
+        && runs.getFirst().blocks() == all.size()
+            ? Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+                scope -> tier.lease(all, OnMiss.SKIP, scope).thenReturn(true),
+                scope -> Mono.fromRunnable(scope::close))
+            : Mono.just(false));
+  }
+
+  /// Removes a value that was stored or found, and no other of its name.
+  ///
+  /// @return whether it was there
+  public Mono<Boolean> remove(Stored stored) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(stored.name(), scope).filter(found -> found.head.equals(stored.head))
+            .flatMap(found -> removeAll(found.head).thenReturn(true)).defaultIfEmpty(false),
         scope -> Mono.fromRunnable(scope::close));
   }
 
@@ -205,7 +404,11 @@ public final class ValueStore {
     return head.parts() < tier.info().capacityBlocks();
   }
 
-  record Found(ValueHead head, Block block) {}
+  record Found(ValueHead head, Block block) {
+    Info info() {
+      return new Info(head.length(), head.version());
+    }
+  }
 
   /// A value that was found.
   public static final class Value {
@@ -213,21 +416,46 @@ public final class ValueStore {
     private final @Nullable Lease lease;
     private final int windowParts;
     private final BlockScope scope;
+    private final Span span;
     private long taken;
 
-    private Value(Found found, @Nullable Lease lease, int windowParts, BlockScope scope) {
+    private Value(Found found, @Nullable Lease lease, int windowParts, BlockScope scope, Span span) {
+      this.span = span;
       this.found = found;
       this.lease = lease;
       this.windowParts = windowParts;
       this.scope = scope;
     }
 
-    /// Length in bytes.
+    /// Length of the whole value in bytes.
     public long length() {
       return found.head.length();
     }
 
-    /// The bytes in order, part by part, without a copy. Close each part when it is read.
+    /// The whole value, without its bytes.
+    public Info info() {
+      return found.info();
+    }
+
+    /// Whether it is the value that was stored or found as `stored`.
+    public boolean is(Stored stored) {
+      return stored.head.equals(found.head);
+    }
+
+    /// What is known of it without its bytes.
+    public Stored stored() {
+      return new Stored(found.head);
+    }
+
+    /// Gives it up without a read.
+    public void close() {
+      if (lease != null) {
+        lease.close();
+      }
+      found.block.close();
+    }
+
+    /// The bytes that were asked for, in order, part by part, without a copy. Close each part when it is read.
     ///
     /// | | |
     /// |---|---|
@@ -240,7 +468,7 @@ public final class ValueStore {
       Lease held = lease;
       Flux<Part> whole =
           held == null ? Flux.empty() : InTurn.of(parts(held), complete()).doFinally(end -> held.close());
-      return InTurn.of(whole, found.head.tailBytes() == 0 ? Flux.empty() : tail())
+      return InTurn.of(whole, tailBytes() == 0 ? Flux.empty() : tail())
           .doFinally(end -> found.block.close());
     }
 
@@ -248,21 +476,35 @@ public final class ValueStore {
       return held.windows(windowParts, scope).concatMapIterable(window -> window, 1).index(this::part);
     }
 
+    /// Bytes of the span that lie in the head, which has the last bytes of the value.
+    private long tailBytes() {
+      return Math.max(0, span.end() - tailStart());
+    }
+
+    private long tailStart() {
+      return Math.max(span.offset, (long) found.head.parts() * found.head.partBytes());
+    }
+
     private Flux<Part> tail() {
-      return Mono.fromSupplier(() -> part(found.block.share(), found.head.tailOffset(), found.head.tailBytes())).flux();
+      long inTail = tailStart() - (long) found.head.parts() * found.head.partBytes();
+      return Mono.fromSupplier(() -> part(found.block.share(), found.head.tailOffset() + inTail, tailBytes())).flux();
     }
 
     private Part part(long index, LeasedBlock leased) {
       if (leased.position() != index) {
         leased.block().close();
-        throw missing((int) index);
+        throw missing(span.first + (int) index);
       }
       taken = index + 1;
-      return part(leased.block(), 0, found.head.bytesOfPart((int) index));
+      int number = span.first + (int) index;
+      long start = (long) number * found.head.partBytes();
+      long from = Math.max(span.offset, start);
+      return part(leased.block(), from - start,
+          Math.min(span.end(), start + found.head.bytesOfPart(number)) - from);
     }
 
     private Flux<Part> complete() {
-      return Flux.defer(() -> taken < found.head.parts() ? Flux.error(missing((int) taken)) : Flux.empty());
+      return Flux.defer(() -> taken < span.parts ? Flux.error(missing(span.first + (int) taken)) : Flux.empty());
     }
 
     private IncompleteBlockException missing(int index) {
@@ -279,6 +521,7 @@ public final class ValueStore {
     private final Block block;
     private final long offset;
     private final long bytes;
+    private @Nullable LayerSpan span;
 
     private Part(Block block, long offset, long bytes) {
       this.block = block;
@@ -297,8 +540,30 @@ public final class ValueStore {
       return block.read(memory -> reader.apply(memory.asSlice(offset, bytes)));
     }
 
+    /// A second handle, for a second owner: no scope has it.
+    ///
+    /// @throws IllegalStateException if this part was closed
+    public Part share() {
+      return new Part(block.share(), offset, bytes);
+    }
+
+    /// The bytes as a direct buffer for a socket, valid while this handle is open; read-only by agreement. For one
+    /// thread.
+    public ByteBuffer buffer() {
+      LayerSpan held = span;
+      if (held == null) {
+        held = block.span(GranuleRange.all(block.layout()));
+        span = held;
+      }
+      return held.buffer().slice((int) offset, (int) bytes);
+    }
+
     @Override
     protected void free() {
+      LayerSpan held = span;
+      if (held != null) {
+        held.close();
+      }
       block.close();
     }
   }

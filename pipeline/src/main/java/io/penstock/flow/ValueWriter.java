@@ -6,6 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,7 @@ final class ValueWriter {
   private final ValueHead head;
   private final int windowParts;
   private final Mono<Void> before;
+  private final PutTerms headTerms;
   private final GranuleRange all;
   private final List<BlockKey> committed = new ArrayList<>();
   private @Nullable BlockScope scope;
@@ -29,13 +31,16 @@ final class ValueWriter {
   private long inDraft;
   private int part;
   private long written;
+  private BlockDraft.@Nullable Span filling;
   private boolean visible;
   /// Whether the tier has the head, or another writer writes it.
   private boolean isLate;
 
   /// @param before run just before the head is reserved
-  ValueWriter(BlockTier tier, ValueHead head, int windowParts, Mono<Void> before) {
+  /// @param headTerms of the head
+  ValueWriter(BlockTier tier, ValueHead head, int windowParts, Mono<Void> before, PutTerms headTerms) {
     this.before = before;
+    this.headTerms = headTerms;
     this.tier = tier;
     this.head = head;
     this.windowParts = windowParts;
@@ -44,7 +49,47 @@ final class ValueWriter {
 
   /// @return whether the head was committed
   Mono<Boolean> write(Flux<MemorySegment> bytes) {
-    return bytes.concatMap(this::append, 1).then(Mono.defer(this::finish));
+    return bytes.concatMap(this::append, 0).then(Mono.defer(this::finish));
+  }
+
+  /// Has `bytes` fill the memory of the parts, one after the other.
+  ///
+  /// @return whether the head was committed
+  Mono<Boolean> fill(ValueStore.Filling bytes) {
+    int pieces = head.parts() + (head.tailBytes() > 0 ? 1 : 0);
+    return Flux.range(0, pieces).takeWhile(piece -> !isLate).concatMap(piece -> fillNext(bytes), 1)
+        .then(Mono.defer(() -> isLate ? Mono.just(false) : commit().then(Mono.defer(this::finish))));
+  }
+
+  private Mono<Void> fillNext(ValueStore.Filling bytes) {
+    Mono<Void> filled = Mono.defer(() -> isLate ? Mono.empty() : fillDraft(bytes));
+    return draft < drafts.size()
+        ? filled
+        : commit().then(Mono.defer(this::reserve)).then(filled);
+  }
+
+  private Mono<Void> fillDraft(ValueStore.Filling bytes) {
+    boolean isHead = part == head.parts();
+    int start = isHead ? head.tailOffset() : 0;
+    int most = isHead ? head.tailBytes() : head.bytesOfPart(part);
+    BlockDraft.Span into = drafts.get(draft).writing(all);
+    filling = into;
+    MemorySegment memory = into.memory();
+    return bytes.fill(memory.asSlice(start, most)).then(Mono.fromRunnable(() -> {
+      if (!isHead) {
+        memory.asSlice(most).fill((byte) 0); // the slot may have bytes of another value
+      }
+      into.close();
+      written += most;
+      next();
+    }));
+  }
+
+  private void next() {
+    drafts.get(draft).produced(all);
+    draft++;
+    part++;
+    inDraft = 0;
   }
 
   private Mono<Void> append(MemorySegment bytes) {
@@ -87,10 +132,7 @@ final class ValueWriter {
     inDraft += copied[0];
     written += copied[0];
     if (inDraft == most) {
-      into.produced(all);
-      draft++;
-      part++;
-      inDraft = 0;
+      next();
     }
     return copied[0];
   }
@@ -100,7 +142,7 @@ final class ValueWriter {
     List<BlockKey> keys = isHead ? List.of(head.key()) : partKeys();
     BlockScope opened = new BlockScope();
     scope = opened;
-    return (isHead ? before : Mono.<Void>empty()).then(tier.reserve(keys, opened)).doOnNext(room -> {
+    return (isHead ? before.then(tier.reserve(keys, headTerms, opened)) : tier.reserve(keys, opened)).doOnNext(room -> {
       window = room;
       drafts = room.drafts();
       draft = 0;
@@ -130,11 +172,16 @@ final class ValueWriter {
   }
 
   private void leave() {
+    BlockDraft.Span open = filling;
+    if (open != null) {
+      filling = null;
+      open.close();
+    }
     drafts = List.of();
     window = null;
-    BlockScope open = scope;
-    if (open != null) {
-      open.close();
+    BlockScope held = scope;
+    if (held != null) {
+      held.close();
     }
   }
 

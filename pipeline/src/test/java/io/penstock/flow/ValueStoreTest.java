@@ -23,9 +23,11 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ForwardingTier;
+import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -151,6 +153,50 @@ final class ValueStoreTest {
       assertThat(store.remove(name).block(SOON)).isTrue();
     }
     assertThat(blocks()).isZero();
+  }
+
+  @Test
+  void aRange_hasItsBytes_andReadsNoOtherPart() {
+    byte[] bytes = bytes(10 * PART + 100, 4);
+    assertThat(put("ranged", bytes)).isTrue();
+    Random random = new Random(4);
+    for (int i = 0; i < 60; i++) {
+      int offset = i < 3 ? i * 5 * PART : random.nextInt(bytes.length);
+      int length = 1 + random.nextInt(bytes.length - offset);
+      try (BlockScope scope = new BlockScope()) {
+        ValueStore.Value value = requireNonNull(store.get("ranged", offset, length, scope).block(SOON));
+        assertThat(value.length()).isEqualTo(bytes.length);
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        List<Long> parts = new ArrayList<>();
+        value.parts().doOnNext(part -> {
+          parts.add(part.bytes());
+          read.writeBytes(part.read(memory -> memory.toArray(JAVA_BYTE)));
+          part.close();
+        }).blockLast(SOON);
+        assertThat(read.toByteArray()).isEqualTo(Arrays.copyOfRange(bytes, offset, offset + length));
+        assertThat(parts).hasSizeLessThanOrEqualTo(2 + length / PART);
+      }
+    }
+    try (BlockScope scope = new BlockScope()) {
+      assertThatThrownBy(() -> store.get("ranged", bytes.length, 1, scope).block(SOON))
+          .hasMessageContaining("range must lie in the value");
+      assertThat(store.get("none", 0, 1, scope).blockOptional(SOON)).isEmpty();
+    }
+  }
+
+  @Test
+  void whatIsKnown_isTheLengthAndTheVersionOfEachWrite() {
+    assertThat(store.info("known").blockOptional(SOON)).isEmpty();
+    assertThat(put("known", bytes(3 * PART, 1))).isTrue();
+    ValueStore.Info first = requireNonNull(store.info("known").block(SOON));
+    assertThat(first.length()).isEqualTo(3 * PART);
+    byte[] other = bytes(3 * PART, 2);
+    assertThat(store.upsert("known", other.length, pieces(other, 1000)).block(SOON)).isTrue();
+    assertThat(requireNonNull(store.info("known").block(SOON)).version()).isNotEqualTo(first.version());
+    BlockKey part = SPACE.key(PrefixHasher.ofPart(PrefixHasher.ofName("known"),
+        requireNonNull(store.info("known").block(SOON)).version(), 0));
+    assertThat(tier.remove(List.of(part)).block(SOON)).extracting(Presence::count).isEqualTo(1);
+    assertThat(store.info("known").blockOptional(SOON)).isEmpty();
   }
 
   @Test

@@ -80,13 +80,16 @@ public final class ArchitectureRules {
         .arrow("lab", "node", "cluster")
         .arrow("gateway", "node")
         .arrow("cluster", "node")
+        .arrow("resp", "node")
+        .arrow("s3", "node")
         .arrow("examples", "node")
         .arrow("testkit", kernel)
         .only("io.micrometer", "meter", "node", "gateway", "examples")
-        .only("io.netty", "wire", "node", "lab", "gateway", "examples")
-        .only("io.rsocket", "wire", "node", "lab", "examples")
-        .only("reactor.netty", "wire", "node", "lab", "gateway", "examples")
+        .only("io.netty", "wire", "node", "lab", "gateway", "resp", "s3", "examples")
+        .only("io.rsocket", "wire", "node", "lab", "resp", "examples")
+        .only("reactor.netty", "wire", "node", "lab", "gateway", "resp", "s3", "examples")
         .only("net.openhft", "storage")
+        .only("software.amazon", "s3")
         .only("org.infinispan", "cluster")
         .only("org.jgroups", "cluster")
         .only("java.lang.foreign.Linker", "system", "device.ascend")
@@ -99,7 +102,7 @@ public final class ArchitectureRules {
         .confine("carrier", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")
         .injectSchedulers("stage", "disagg", "flow", "tier", "stack", "pool", "wire", "storage", "device",
-            "cluster");
+            "cluster", "resp");
   }
 
   /// Wings of the kernel that have no class in `packages`, which would make the rules speak of nothing.

@@ -3,6 +3,7 @@ package io.penstock.lab.bench;
 import io.penstock.lab.bench.cluster.ClusterBenchCommand;
 import io.penstock.lab.bench.disk.ReclaimCommand;
 import io.penstock.lab.bench.disk.RecoveryCommand;
+import io.penstock.lab.bench.doors.DoorsBenchCommand;
 import io.penstock.lab.bench.gateway.GatewayBenchCommand;
 import io.penstock.lab.bench.gateway.OverloadCommand;
 import io.penstock.lab.bench.recording.RecordingCommand;
@@ -30,7 +31,8 @@ import picocli.CommandLine.Command;
       SessionBenchCommand.class,
       GatewayBenchCommand.class,
       OverloadCommand.class,
-      ClusterBenchCommand.class},
+      ClusterBenchCommand.class,
+      DoorsBenchCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

@@ -6,6 +6,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.node.cluster.roster.ClusterSight;
+import io.penstock.node.door.NodeDoors;
 import io.penstock.node.text.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
@@ -58,12 +59,13 @@ public final class AdminServer implements AdminPages {
   private final WhatIfPages whatIf;
   private final Supplier<List<String>> warnings;
   private final @Nullable Mono<ClusterSight> cluster;
+  private final Supplier<List<NodeDoors.Facts>> doors;
 
   /// A node that warns of nothing.
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
       Scheduler timers, WhatIfPages whatIf) {
-    this(tiers, transports, state, registry, meters, timers, whatIf, List::of, null);
+    this(tiers, transports, state, registry, meters, timers, whatIf, List::of, null, List::of);
   }
 
   /// @param tiers whose figures are shown; there may be more of them later
@@ -75,10 +77,12 @@ public final class AdminServer implements AdminPages {
   /// @param whatIf shown by `/whatif`, and as gauges
   /// @param warnings for an operator, although the node serves; asked at every probe
   /// @param cluster looked at for each question; null for a node that is in no cluster
+  /// @param doors shown by `/health`
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
       Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings,
-      @Nullable Mono<ClusterSight> cluster) {
+      @Nullable Mono<ClusterSight> cluster, Supplier<List<NodeDoors.Facts>> doors) {
+    this.doors = doors;
     this.warnings = warnings;
     this.cluster = cluster;
     this.tiers = tiers;
@@ -146,9 +150,10 @@ public final class AdminServer implements AdminPages {
   }
 
   private Mono<Health> health() {
-    return stat().map(tiers -> Health.of(state.get(), tiers, transports.get(), warnings.get()))
+    return stat().map(tiers -> Health.of(state.get(), tiers, transports.get(), doors.get(), warnings.get()))
         .onErrorResume(failure -> Mono
-            .just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()), warnings.get())));
+            .just(Health.failed(state.get(), transports.get(), doors.get(), String.valueOf(failure.getMessage()),
+                warnings.get())));
   }
 
   private static Page health(Health health, String json) {

@@ -1,6 +1,8 @@
 package io.penstock.node.admin;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.PenstockVersion;
+import io.penstock.node.door.NodeDoors;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
@@ -15,10 +17,12 @@ import org.jspecify.annotations.Nullable;
 /// @param degraded whether a level is not active, or a transport failed; the node serves by the others
 /// @param tiers figures of each tier that answered
 /// @param transports each that was wanted
+/// @param doors figures of each door for clients of other protocols; absent if there is none
 /// @param problem why the node is not healthy although it serves, else null
 /// @param warnings what an operator should mend, although the node serves
 record Health(String state, String version, boolean degraded, List<TierFacts> tiers,
-    List<TransportState> transports, @Nullable String problem, List<String> warnings) {
+    List<TransportState> transports, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NodeDoors.Facts> doors,
+    @Nullable String problem, List<String> warnings) {
   /// Figures of a tier, for a probe or a person.
   ///
   /// @param capacityBlocks null if unbounded
@@ -50,16 +54,18 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
     }
   }
 
-  static Health of(NodeState state, List<TierFacts> tiers, List<TransportState> transports, List<String> warnings) {
+  static Health of(NodeState state, List<TierFacts> tiers, List<TransportState> transports,
+      List<NodeDoors.Facts> doors, List<String> warnings) {
     return new Health(lower(state), PenstockVersion.current(),
         tiers.stream().flatMap(tier -> tier.levels().stream())
             .anyMatch(level -> !level.state().equals(lower(StoreHealth.State.ACTIVE)))
             || !transports.stream().allMatch(TransportState::works),
-        tiers, transports, state == NodeState.OPENING ? "disk level is opening" : null, warnings);
+        tiers, transports, doors, state == NodeState.OPENING ? "disk level is opening" : null, warnings);
   }
 
-  static Health failed(NodeState state, List<TransportState> transports, String problem, List<String> warnings) {
-    return new Health(lower(state), PenstockVersion.current(), false, List.of(), transports, problem, warnings);
+  static Health failed(NodeState state, List<TransportState> transports, List<NodeDoors.Facts> doors, String problem,
+      List<String> warnings) {
+    return new Health(lower(state), PenstockVersion.current(), false, List.of(), transports, doors, problem, warnings);
   }
 
   private static @Nullable Long bounded(long capacityBlocks) {

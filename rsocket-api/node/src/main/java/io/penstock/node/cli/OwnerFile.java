@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 
 /// A file with a secret, which only its owner may read, where the file system knows owners.
@@ -57,6 +58,15 @@ public final class OwnerFile {
   public static String firstLine(String setting, Path file) throws IOException {
     requireClosed(setting, InputFile.of(file.toString()));
     return InputFile.firstLine(file.toString());
+  }
+
+  /// All lines of `file`, which must be closed to other users, as for [#firstLine].
+  ///
+  /// @param setting that names the file
+  /// @throws IllegalArgumentException if others may read or write it
+  public static List<String> lines(String setting, Path file) throws IOException {
+    requireClosed(setting, InputFile.of(file.toString()));
+    return Files.readAllLines(file);
   }
 
   private static void requireClosed(String setting, Path file) throws IOException {

@@ -10,9 +10,11 @@ import io.penstock.node.text.Sizes;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.wire.server.FrameLengths;
+import io.penstock.wire.transport.TransportKind;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +71,9 @@ final class ConfigRules {
         SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH);
     rules.rule(() -> rules.thisHost(KvEventSettings.HOST, "neither TLS nor authentication"), KvEventSettings.HOST,
         NodeSettings.OPEN_TO_NETWORK);
+    DoorSettings.DOORS.forEach(door -> rules.rule(() -> rules.door(door), door.listen(), NodeSettings.OPEN_TO_NETWORK,
+        SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH, door.tls()));
+    rules.rule(rules::keysOfS3, DoorSettings.S3.listen(), S3Settings.KEYS, SecuritySettings.AUTH_USERS);
     rules.rule(() -> ClusterSettings.require(config, problems), Stream.concat(ClusterSettings.ALL.stream(),
         Stream.of(NodeSettings.LISTEN_HOST, SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS))
         .toArray(Setting<?>[]::new));
@@ -209,6 +214,27 @@ final class ConfigRules {
     if (!isThisHost(host) && !config.get(NodeSettings.OPEN_TO_NETWORK)) {
       problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have %s; %s allows"
           + " others (%s)").formatted(of.key(), lack, NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
+    }
+  }
+
+  /// A door beyond this host is protected as the data port is.
+  private void door(DoorSettings door) {
+    config.get(door.listen()).filter(place -> place.transport() == TransportKind.TCP && !isThisHost(place.host()))
+        .filter(place -> !config.get(NodeSettings.OPEN_TO_NETWORK))
+        .flatMap(place -> SecuritySettings.lack(config)
+            .or(() -> config.get(door.tls()) ? Optional.empty() : Optional.of("no TLS")))
+        .ifPresent(lack -> problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections"
+            + " have %s; %s allows others (%s)").formatted(door.name(), lack, NodeSettings.OPEN_TO_NETWORK.flag(),
+                config.was(door.listen()))));
+  }
+
+  /// Clients of S3 show no passwords: a node with users knows them by their keys.
+  private void keysOfS3() {
+    if (config.get(DoorSettings.S3.listen()).isPresent() && config.get(S3Settings.KEYS).isEmpty()
+        && config.get(SecuritySettings.AUTH_USERS).isPresent()) {
+      problems.add("s3.keys.file must be a file with %s and %s (%s)".formatted(
+          config.said(DoorSettings.S3.listen()), config.said(SecuritySettings.AUTH_USERS),
+          config.was(S3Settings.KEYS)));
     }
   }
 

@@ -244,6 +244,7 @@ public final class NodeSettings {
       new Topic("Admin endpoints", AdminSettings.ALL),
       new Topic("Prefill and decode", Stream.concat(Stream.of(REGISTRY), RankSettings.ALL.stream()).toList()),
       new Topic("Cluster", ClusterSettings.ALL),
+      new Topic("Doors for other protocols", DoorSettings.everyDoor()),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),

@@ -43,6 +43,9 @@ final class StatedSpaces {
     if (stated.isEmpty() && problems.isEmpty()) {
       spaces.addAll(groups(config));
     }
+    if (problems.isEmpty()) {
+      ValueSpaces.addTo(spaces, config, problems);
+    }
     Map<SpaceId, String> ids = new HashMap<>();
     for (SpaceSettings space : spaces) {
       String other = ids.putIfAbsent(space.space().id(), space.name());

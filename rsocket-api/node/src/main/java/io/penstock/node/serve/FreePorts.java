@@ -2,17 +2,21 @@ package io.penstock.node.serve;
 
 import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.ClusterSettings;
+import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
@@ -39,6 +43,12 @@ final class FreePorts {
     }
     if (config.get(ClusterSettings.CLUSTER).isPresent()) {
       require(config, ClusterSettings.HOST, ClusterSettings.PORT, config.get(ClusterSettings.PORT));
+    }
+    for (DoorSettings door : DoorSettings.wanted(config)) {
+      Endpoint place = config.get(door.listen()).orElseThrow();
+      if (place.transport() == TransportKind.TCP) {
+        requireDoor(config, door, place);
+      }
     }
     requireApart(config);
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {
@@ -87,6 +97,16 @@ final class FreePorts {
       socket.bind(address);
     } catch (IOException e) {
       throw BindFailure.of(config, host, port, ChannelBindException.fail(address, e));
+    }
+  }
+
+  private static void requireDoor(NodeConfig config, DoorSettings door, Endpoint place) throws IOException {
+    try (ServerSocketChannel socket = ServerSocketChannel.open()) {
+      socket.bind(lookedUp(place.host(), place.port()));
+    } catch (IOException | UnresolvedAddressException e) {
+      Effective said = config.effective(door.listen());
+      throw new IOException("%s must be an address where this user can listen (was %s, from %s): %s".formatted(
+          door.name(), said.text(), said.origin(), Reason.of(e)), e);
     }
   }
 

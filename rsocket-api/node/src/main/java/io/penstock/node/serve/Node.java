@@ -22,6 +22,8 @@ import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.TransportSettings;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
+import io.penstock.node.door.DoorTerms;
+import io.penstock.node.door.NodeDoors;
 import io.penstock.node.kvevents.KvEventsMeters;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.setting.Capacity;
@@ -105,6 +107,7 @@ public final class Node {
   private final long generation = new SecureRandom().nextLong() >>> SIGN_AND_JSON;
   private final NodeAsRank rank;
   private final NodeInCluster cluster;
+  private final NodeDoors doors;
   private @Nullable KvServer server;
   private @Nullable RankRegistry ranks;
   private @Nullable DisposableServer admin;
@@ -115,8 +118,9 @@ public final class Node {
   private record KvStream(String space, KvEventsPublisher publisher) {}
 
   private Node(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets, SpaceTiers tiers,
-      NodeInCluster cluster, @Nullable TierRecording recording) {
-    this.cluster = cluster;
+      Outside outside, @Nullable TierRecording recording) {
+    this.cluster = outside.cluster;
+    this.doors = outside.doors;
     this.recording = recording;
     this.config = config;
     this.security = security;
@@ -139,6 +143,13 @@ public final class Node {
     }
   }
 
+  /// Engines that a node loads only if its settings ask for them.
+  private record Outside(NodeInCluster cluster, NodeDoors doors) {
+    static Outside of(NodeConfig config) throws IOException {
+      return new Outside(NodeInCluster.of(config), NodeDoors.of(config));
+    }
+  }
+
   /// Starts a node from `config`.
   ///
   /// @return a cold `Mono`; each subscription starts a node. It signals the reason if the node cannot listen, naming
@@ -148,25 +159,24 @@ public final class Node {
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config))
         .then(DiskRequirement.require(config))
         .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config)))
-        .zipWith(Mono.fromCallable(() -> NodeInCluster.of(config)),
-            (security, cluster) -> start(config, security, cluster))
+        .zipWith(Mono.fromCallable(() -> Outside.of(config)), (security, outside) -> start(config, security, outside))
         .flatMap(node -> node);
   }
 
-  private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeInCluster cluster) {
+  private static Mono<Node> start(NodeConfig config, NodeSecurity security, Outside outside) {
     return Mono.defer(() -> {
       NodeMeters meters = NodeMeters.create();
       TierRecording recording = NodeRecording.begin(config);
       return NodeSockets
           .open(config, security, NodeRecording.links(new ConnectionReports(meters.wire()), recording))
-          .flatMap(sockets -> start(config, security, meters, sockets, cluster, recording)
+          .flatMap(sockets -> start(config, security, meters, sockets, outside, recording)
               .onErrorResume(failure -> sockets.close().then(Mono.error(failure))))
           .doOnError(failure -> NodeRecording.drop(config, recording));
     });
   }
 
   private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets,
-      NodeInCluster cluster, @Nullable TierRecording recording) {
+      Outside outside, @Nullable TierRecording recording) {
     return Mono.defer(() -> {
       TierPlan plan = NodePlan.tiers(config);
       NodeMemory memory = NodeMemory.mapped(NodePlan.memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
@@ -178,14 +188,14 @@ public final class Node {
           .open(plan, NodePlan.spaces(config), NodePlan.open(config), memory,
               new SpaceTiers.Watchers(
                   each -> meters.listener(each.name(), each.medium()), copies,
-                  tier -> opened(tier, meters, cluster),
+                  tier -> opened(tier, meters, outside.cluster),
                   new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())),
               recording)
           .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
           .doOnNext(tiers -> tiers.memory().ifPresent(meters::bind))
           .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tiers -> {
-            Node node = new Node(config, security, all, sockets, tiers, cluster, recording);
+            Node node = new Node(config, security, all, sockets, tiers, outside, recording);
             return Mono.defer(node::listen).thenReturn(node)
                 .onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
@@ -212,9 +222,16 @@ public final class Node {
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
+        .then(Mono.defer(() -> doors.open(house())))
         .then(cluster.join())
         .then(Mono.defer(() -> rank.register(sockets.advertised(), sockets.loops())))
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
+  }
+
+  private NodeDoors.House house() {
+    return new NodeDoors.House(security.tls(), security.access(), cluster.counted(tiers).tiers(), budget, generation,
+        new DoorTerms.Threads(sockets.loops(), timers, decisions, passwords),
+        new DoorTerms.Clocks(InstantSource.system(), System::nanoTime), registry);
   }
 
   private @Nullable SideCarServer openSideCar() throws IOException {
@@ -268,7 +285,7 @@ public final class Node {
         : new AdminServer(tiers::tiers, sockets::states, this::state, registry, meters, timers,
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
-            security::problems, cluster.page())
+            security::problems, cluster.page(), doors::facts)
             .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, passwords)
             .doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
@@ -338,6 +355,11 @@ public final class Node {
     return cluster.joined();
   }
 
+  /// Figures of the doors for clients of other protocols.
+  public List<NodeDoors.Facts> doors() {
+    return doors.facts();
+  }
+
   public NodeState state() {
     NodeState now = state.get();
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
@@ -355,7 +377,7 @@ public final class Node {
       KvServer bound = server;
       Mono<Boolean> ended = bound == null
           ? Mono.just(true)
-          : rank.drained().then(bound.drained()).thenReturn(true)
+          : rank.drained().then(Mono.when(bound.drained(), doors.drained())).thenReturn(true)
               .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
       Mono<Boolean> left = rank.leave().then(Mono.empty()); // beside the drain: a registry may be slow to answer
       return drainTime.taken(Flux.merge(left, ended).next()).flatMap(clean -> close().thenReturn(clean));
@@ -380,7 +402,7 @@ public final class Node {
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
     return Endings.inOrder(List.of(cluster.leave().timeout(GOODBYE, Mono.empty(), timers),
         rank.close().timeout(GOODBYE, Mono.empty(), timers),
-        wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
+        Mono.when(wire, doors.close()).timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
         Mono.defer(this::endRecording),
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         sockets.close(),

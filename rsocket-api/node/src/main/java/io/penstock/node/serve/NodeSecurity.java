@@ -110,6 +110,11 @@ final class NodeSecurity {
     return tls == null ? options : options.withTls(tls);
   }
 
+  /// TLS of the data port; null for none.
+  @Nullable ServerTls tls() {
+    return tls;
+  }
+
   Access access() {
     return access;
   }

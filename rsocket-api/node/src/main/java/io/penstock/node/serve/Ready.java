@@ -43,13 +43,15 @@ import org.slf4j.LoggerFactory;
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
 /// @param rank null for a node that is no rank
 /// @param cluster null for a node that is in none
+/// @param doors for clients of other protocols; absent if there is none
 record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
     @Nullable String adminHost, @Nullable Integer adminPort, boolean adminTls,
     List<Integer> kvEventPorts, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<KvEvents> kvEvents, String model,
     String space, String layout, int blockBytes,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfRank rank,
-    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfCluster cluster, long pid) {
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfCluster cluster,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<OfDoor> doors, long pid) {
   private static final Logger LOG = LoggerFactory.getLogger(Ready.class);
 
   /// The rank that the node is.
@@ -80,6 +82,12 @@ record Ready(String host, int port, List<TransportState> transports, List<String
       return "member %s of cluster %s at %s".formatted(node, name, address);
     }
   }
+
+  /// A door.
+  ///
+  /// @param door its name among the settings
+  /// @param address where it listens
+  record OfDoor(String door, String address) {}
 
   /// Publication of the KV events of one space.
   ///
@@ -118,7 +126,8 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         config.rank()
             .map(rank -> OfRank.of(rank, RankSettings.registry(config)))
             .orElse(null),
-        node.cluster(), ProcessHandle.current().pid());
+        node.cluster(), node.doors().stream().map(each -> new OfDoor(each.door(), each.address())).toList(),
+        ProcessHandle.current().pid());
   }
 
   /// Text for people: a line, one for the rank, one for the cluster, and one for each space.
@@ -129,6 +138,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         + (adminHost == null || adminPort == null
             ? ""
             : ", admin on " + (adminTls ? "https" : "http") + "://" + InternetAddress.text(adminHost, adminPort))
+        + doors.stream().map(each -> ", " + each.door() + " on " + each.address()).collect(Collectors.joining())
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
         + (cluster == null ? "" : "\n" + cluster.words())

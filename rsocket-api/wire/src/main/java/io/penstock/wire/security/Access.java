@@ -54,6 +54,12 @@ public final class Access {
     return open;
   }
 
+  /// The role of a user in the space `space`, for clients whose credentials are of another kind; empty if the user must
+  /// not know of it.
+  public Optional<Role> role(String user, String space) {
+    return rules.get().role(user, space);
+  }
+
   /// The users and rules in effect; equal as long as neither changes.
   public Object inEffect() {
     return open ? List.of() : List.of(users.get(), rules.get());

@@ -1,0 +1,90 @@
+package io.penstock.lab.bench.doors;
+
+import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.SizeOption;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// `penstock bench doors`.
+@Command(
+    name = "doors",
+    description = {"Values over Redis' protocol, at a node and at a Redis server side by side; every byte is compared.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench doors --sizes 64KiB,32MiB --clients 8", ""})
+public final class DoorsBenchCommand extends Bench<DoorsReport> {
+  private static final int KNOWN = 0;
+
+  @Option(names = "--sizes", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
+      defaultValue = "64KiB,256KiB,1MiB,4MiB,16MiB,32MiB,64MiB",
+      description = "Lengths of the values (default: ${DEFAULT-VALUE}).")
+  private List<Long> sizes = List.of();
+
+  @Option(names = "--clients", paramLabel = "N", split = ",", defaultValue = "1,8",
+      description = "Connections, each with one request at a time (default: ${DEFAULT-VALUE}).")
+  private List<Integer> clients = List.of();
+
+  @Option(names = "--seconds", paramLabel = "N", defaultValue = "0.5",
+      description = "Seconds of a turn (default: ${DEFAULT-VALUE}).")
+  private double seconds;
+
+  @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
+      description = "Rounds in which both take turns (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  @Option(names = "--dram", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1536MiB",
+      description = "Memory of the node (default: ${DEFAULT-VALUE}).")
+  private long dram;
+
+  DoorsBenchCommand(Console console) {
+    super(console);
+  }
+
+  @Override
+  protected DoorsReport measured() throws IOException {
+    try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");
+        DoorProcess ours = DoorProcess.node(place.path(), dram);
+        DoorProcess redis = DoorProcess.redis(console)) {
+      List<DoorsReport.Row> rows = new ArrayList<>();
+      for (int connections : clients) {
+        for (long size : sizes) {
+          for (DoorLoad.Kind kind : List.of(DoorLoad.Kind.SET, DoorLoad.Kind.GET)) {
+            rows.add(row(kind, Math.toIntExact(size), connections, ours, redis));
+          }
+        }
+        rows.add(row(DoorLoad.Kind.EXISTS, KNOWN, connections, ours, redis));
+      }
+      return new DoorsReport(PenstockVersion.current(), seconds, rounds, rows);
+    }
+  }
+
+  private DoorsReport.Row row(DoorLoad.Kind kind, int size, int connections, DoorProcess ours,
+      @Nullable DoorProcess redis) throws IOException {
+    Duration turn = Duration.ofNanos((long) (seconds * 1e9));
+    List<Double> our = new ArrayList<>();
+    List<Double> their = new ArrayList<>();
+    try (DoorLoad near = new DoorLoad(ours.port(), connections, size, kind);
+        DoorLoad far = redis == null ? null : new DoorLoad(redis.port(), connections, size, kind)) {
+      near.run(turn); // until code is compiled and memory is there
+      if (far != null) {
+        far.run(turn);
+      }
+      for (int i = 0; i < rounds; i++) {
+        our.add(near.run(turn));
+        if (far != null) {
+          their.add(far.run(turn));
+        }
+      }
+    }
+    return DoorsReport.Row.of(kind, size, connections, our, their);
+  }
+}

@@ -1,0 +1,25 @@
+package io.penstock.node.config;
+
+import io.penstock.node.setting.AscendTypes;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.setting.SettingType;
+import java.time.Duration;
+import java.util.List;
+
+/// Settings of the door of Redis' protocol beyond those of every door.
+public final class RespSettings {
+  public static final Setting<Integer> MOST_VALUE = new Setting<>("resp.value.most",
+      SettingType.size(1, 512 << 20), "512 MiB", "Longest value that a client may store.");
+  public static final Setting<Integer> CONNECTIONS = new Setting<>("resp.connections", SettingType.count(1, 1 << 20),
+      "10000", "Most connections of such clients.");
+  public static final Setting<Duration> ROOM = new Setting<>("resp.room.timeout", SettingType.duration(), "400ms",
+      "Longest wait of such a client for room. Then its value is accepted and dropped, which counts.");
+  public static final Setting<Duration> GRACE = new Setting<>("resp.grace", SettingType.duration(), "2s",
+      "A value in memory that EXISTS finds counts as used, but only once in this time.");
+  public static final Setting<Boolean> FLUSH = new Setting<>("resp.flush", AscendTypes.flag(), "false",
+      "Whether FLUSHDB and FLUSHALL remove the values of their space; else they are refused.");
+
+  static final List<Setting<?>> OWN = List.of(MOST_VALUE, CONNECTIONS, ROOM, GRACE, FLUSH);
+
+  private RespSettings() {}
+}

@@ -1,0 +1,18 @@
+package io.penstock.node.door;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.BlockTier;
+import java.util.List;
+
+/// A space of values of a node, for a door.
+///
+/// @param name by which roles and settings know it
+/// @param tiers of its parts: one for each size, the longest first; at least one
+public record DoorSpace(String name, List<BlockTier> tiers, DoorValues values) {
+  public DoorSpace {
+    requireNonNull(name, "name");
+    tiers = List.copyOf(tiers);
+    requireNonNull(values, "values");
+  }
+}

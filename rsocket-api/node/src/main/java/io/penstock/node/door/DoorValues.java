@@ -1,0 +1,319 @@
+package io.penstock.node.door;
+
+import io.penstock.block.BlockScope;
+import io.penstock.flow.ValueStore;
+import io.penstock.node.text.Reason;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierEvent;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The values of one space, in the form of `PROTOCOL.md`, section 8. A value lies in the tier with the longest parts
+/// that waste at most a third of its bytes; else in that with the shortest.
+///
+/// The names of values that were put or found here are kept in memory, with their lengths, until the tier says that
+/// they are gone: a question for one of them costs one lookup. Safe from any thread; every `Mono` and `Flux` is cold.
+public final class DoorValues {
+  private static final Logger LOG = LoggerFactory.getLogger(DoorValues.class);
+  private static final int HEAD_BYTES = 36;
+  private static final int ALIGNMENT = 64;
+  private static final int WASTE = 3;
+
+  private final List<BlockTier> tiers;
+  private final List<ValueStore> stores;
+  private final int[] partBytes;
+  private final KnownNames known;
+  private final InstantSource wall;
+  private final LongSupplier nanos;
+  private final Disposable.Composite watching = Disposables.composite();
+  private volatile Consumer<String> gone = name -> {};
+
+  /// @param tiers the longest parts first; at least one
+  DoorValues(List<BlockTier> tiers, InstantSource wall, LongSupplier nanos) {
+    this.nanos = nanos;
+    if (tiers.isEmpty()) {
+      throw new IllegalArgumentException("tiers must be at least one (was none)");
+    }
+    this.tiers = List.copyOf(tiers);
+    this.stores = tiers.stream().map(ValueStore::new).toList();
+    this.partBytes = tiers.stream().mapToInt(tier -> tier.info().space().layout().blockBytes()).toArray();
+    this.wall = wall;
+    this.known = new KnownNames();
+  }
+
+  /// Follows what becomes of the values, until [#close()].
+  void watch() {
+    tiers.forEach(tier -> watching.add(tier.stat().flatMapMany(stat -> tier.events(stat.lastSequence()))
+        .subscribe(this::changed, failure -> LOG.warn("values of {} that are gone are found by readers alone: {}",
+            tier.info().name(), Reason.of(failure)))));
+  }
+
+  private void changed(TierEvent event) {
+    switch (event) {
+      case TierEvent.Evicted evicted -> review(known.of(evicted.key()));
+      case TierEvent.Removed removed -> review(known.of(removed.key()));
+      case TierEvent.Lost lost -> review(known.of(lost.key()));
+      case TierEvent.LevelDown down -> known.forgetAll();
+      case TierEvent.Skipped skipped -> known.forgetAll();
+      default -> {
+      }
+    }
+  }
+
+  /// Forgets a name unless its value is there: an event may be about a value that another has replaced since.
+  private void review(KnownNames.@Nullable Known one) {
+    if (one != null) {
+      watching.add(tiers.get(one.size()).contains(one.marks())
+          .filter(there -> there.count() < one.marks().size() && known.forget(one))
+          .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one)));
+    }
+  }
+
+  /// Tells `gone` the name of each value that is no more, whatever took it.
+  public void onGone(Consumer<String> gone) {
+    this.gone = this.gone.andThen(gone);
+  }
+
+  /// Stores a value, in the place of the value of this name if there is one.
+  ///
+  /// @param bytes of the value, as [ValueStore#put] takes them
+  /// @return true if the value was stored; false if another writer commits one first
+  public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
+    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), Mono.just(0L));
+  }
+
+  /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
+  ///
+  /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
+  ///     restart of the node forgets it
+  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, Mono<Long> untilMillis) {
+    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), untilMillis);
+  }
+
+  private interface Replacing {
+    Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before);
+  }
+
+  private Mono<Boolean> put(String name, long length, Replacing bytes, Mono<Long> untilMillis) {
+    return Mono.defer(() -> {
+      int chosen = size(name, length);
+      KnownNames.Known before = known.of(name);
+      KnownNames.Known same = before != null && before.size() == chosen ? before : null;
+      if (same != null) {
+        known.ignoreEvents(same);
+      }
+      return bytes.in(stores.get(chosen), same == null ? null : same.stored())
+          .flatMap(stored -> untilMillis.flatMap(until -> {
+            known.add(new KnownNames.Known(stored, chosen, until, nanos.getAsLong()));
+            return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
+          })).switchIfEmpty(Mono.fromSupplier(() -> {
+            heed(same);
+            return false;
+          })).doOnError(failure -> heed(same)).doOnCancel(() -> heed(same));
+    });
+  }
+
+  /// Looks what became of a value that was not replaced after all.
+  private void heed(KnownNames.@Nullable Known before) {
+    if (before != null && known.heedEvents(before)) {
+      review(before);
+    }
+  }
+
+  private int size(String name, long length) {
+    int before = (HEAD_BYTES + name.getBytes(StandardCharsets.UTF_8).length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    for (int i = 0; i < partBytes.length - 1; i++) {
+      long taken = Math.ceilDiv(length + before, (long) partBytes[i]) * partBytes[i];
+      if (taken - length <= length / WASTE) {
+        return i;
+      }
+    }
+    return partBytes.length - 1;
+  }
+
+  /// @param but size that is left alone; -1 for none
+  private Mono<Boolean> removeFrom(String name, int but) {
+    return Flux.range(0, stores.size()).filter(i -> i != but).concatMap(i -> removeAt(name, i))
+        .reduce(false, Boolean::logicalOr);
+  }
+
+  private Mono<Boolean> removeAt(String name, int size) {
+    ValueStore store = stores.get(size);
+    return tiers.get(size).contains(List.of(store.headKey(name)))
+        .flatMap(there -> there.count() == 0 ? Mono.just(false) : store.remove(name));
+  }
+
+  /// Finds the value of `name`; empty if there is none.
+  ///
+  /// @param scope owns the parts that are read
+  public Mono<ValueStore.Value> get(String name, BlockScope scope) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one == null) {
+        return Flux.range(0, stores.size()).concatMap(i -> find(name, i, 0, scope), 1).next();
+      }
+      return isOver(one)
+          ? remove(name).then(Mono.empty())
+          : find(name, one.size(), one.untilMillis(), scope)
+              .switchIfEmpty(Mono.defer(() -> {
+                known.forget(one);
+                return get(name, scope);
+              }));
+    });
+  }
+
+  private Mono<ValueStore.Value> find(String name, int size, long untilMillis, BlockScope scope) {
+    return stores.get(size).get(name, scope).doOnNext(found -> {
+      KnownNames.Known one = known.of(name);
+      if (one == null || !found.is(one.stored())) {
+        known.add(new KnownNames.Known(found.stored(), size, untilMillis, nanos.getAsLong()));
+      }
+    });
+  }
+
+  private boolean isOver(KnownNames.Known one) {
+    return one.untilMillis() != 0 && one.untilMillis() <= wall.millis();
+  }
+
+  /// The length of the value of `name` where it is known without a question to a tier.
+  public OptionalLong knownLength(String name) {
+    KnownNames.Known one = known.of(name);
+    return one == null || isOver(one) ? OptionalLong.empty() : OptionalLong.of(one.length());
+  }
+
+  /// Whether the value of `name` is known to be there, without a question to a tier. It counts as used, at most once in
+  /// `graceNanos`, if it lies in memory: what was just found is not the next to be evicted, and a question starves no
+  /// writer.
+  public boolean isKnown(String name, long graceNanos) {
+    KnownNames.Known one = known.of(name);
+    if (one == null || isOver(one)) {
+      return false;
+    }
+    long now = nanos.getAsLong();
+    if (now - one.usedNanos().get() > graceNanos) {
+      one.usedNanos().set(now);
+      watching.add(stores.get(one.size()).touch(one.stored()).subscribe(used -> {},
+          failure -> LOG.debug("a value that was found is not kept", failure)));
+    }
+    return true;
+  }
+
+  /// The length of the value of `name`; empty if there is none.
+  public Mono<Long> length(String name) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one != null) {
+        return isOver(one) ? remove(name).then(Mono.empty()) : Mono.just(one.length());
+      }
+      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::length), 1).next();
+    });
+  }
+
+  private <T> Mono<T> lookAt(String name, int size, Function<ValueStore.Value, T> fact) {
+    ValueStore store = stores.get(size);
+    return tiers.get(size).contains(List.of(store.headKey(name))).flatMap(there -> there.count() == 0
+        ? Mono.empty()
+        : Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, size, 0, scope).map(found -> {
+          found.close();
+          return fact.apply(found);
+        }), scope -> Mono.fromRunnable(scope::close)));
+  }
+
+  /// What is known of the value of `name` without its bytes; empty if there is none.
+  public Mono<ValueStore.Info> info(String name) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one != null) {
+        return isOver(one)
+            ? remove(name).then(Mono.empty())
+            : Mono.just(one.stored().info());
+      }
+      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::info), 1).next();
+    });
+  }
+
+  /// Finds a part of the value of `name`, as [ValueStore#get(String, long, long, BlockScope)] does; empty if there is
+  /// none.
+  ///
+  /// @param scope owns the parts that are read
+  public Mono<ValueStore.Value> get(String name, long offset, long bytes, BlockScope scope) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      return one == null
+          ? Flux.fromIterable(stores).concatMap(store -> store.get(name, offset, bytes, scope), 1).next()
+          : stores.get(one.size()).get(name, offset, bytes, scope).switchIfEmpty(Mono.defer(() -> {
+            known.forget(one);
+            return get(name, offset, bytes, scope);
+          }));
+    });
+  }
+
+  /// Removes the value of `name`. Reads in progress keep their bytes.
+  ///
+  /// @return whether there was one
+  public Mono<Boolean> remove(String name) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      boolean wasOver = one != null && isOver(one);
+      Mono<Boolean> removed = one == null ? removeFrom(name, -1) : stores.get(one.size()).remove(name);
+      return removed.map(was -> {
+        boolean ours = one != null && known.forget(one);
+        if (was || ours) {
+          gone.accept(name);
+        }
+        return was && !wasOver;
+      });
+    });
+  }
+
+  /// When the value of `name` ends by itself, in milliseconds since 1970; 0 for never, -1 if its name is not known.
+  public long untilMillis(String name) {
+    KnownNames.Known one = known.of(name);
+    return one == null || isOver(one) ? -1 : one.untilMillis();
+  }
+
+  /// Lets the value of `name` end by itself; 0 for never.
+  ///
+  /// @return false if its name is not known
+  public boolean end(String name, long untilMillis) {
+    KnownNames.Known one = known.of(name);
+    return one != null && !isOver(one) && known.replace(one, one.until(untilMillis));
+  }
+
+  /// Removes the values whose time is over.
+  ///
+  /// @return cold; completes when they are gone
+  Mono<Void> removeEnded() {
+    return Mono.defer(() -> Flux.fromIterable(known.endedBy(wall.millis())).concatMap(this::remove).then());
+  }
+
+  /// Names of values that were put or found here since the node began, sorted, from the one after `after` on.
+  ///
+  /// @param after empty text for the first
+  public Iterable<String> names(String after) {
+    return known.names(after);
+  }
+
+  /// Number of the names that [#names] has.
+  public int count() {
+    return known.count();
+  }
+
+  /// Follows no longer what becomes of the values.
+  void close() {
+    watching.dispose();
+  }
+}

@@ -1,0 +1,89 @@
+package io.penstock.resp;
+
+import io.penstock.node.door.DoorUses.Kind;
+import io.penstock.node.door.DoorValues;
+import io.penstock.wire.security.Role;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Commands that change what is stored. `SET` is not among them: its value comes while it is read.
+final class ChangeCommands {
+  private ChangeCommands() {}
+
+  static void addTo(Map<String, Commands.Entry> all) {
+    all.put("DEL", new Commands.Entry(2, ChangeCommands::remove));
+    all.put("UNLINK", new Commands.Entry(2, ChangeCommands::remove));
+    all.put("EXPIRE", new Commands.Entry(3, (session, args, done) -> end(session, args, "EX", done)));
+    all.put("PEXPIRE", new Commands.Entry(3, (session, args, done) -> end(session, args, "PX", done)));
+    all.put("PERSIST", new Commands.Entry(2, ChangeCommands::keep));
+    all.put("FLUSHDB", new Commands.Entry(1, ChangeCommands::flush));
+    all.put("FLUSHALL", new Commands.Entry(1, ChangeCommands::flush));
+    all.put("SET", new Commands.Entry(3, ChangeCommands::refuse));
+  }
+
+  /// A `SET` whose value did not come as one: a line of a person, for instance.
+  private static void refuse(Session session, List<byte[]> args, Runnable done) {
+    session.refuse("ERR SET must come as an array of strings");
+    done.run();
+  }
+
+  private static void remove(Session session, List<byte[]> args, Runnable done) {
+    if (!session.may(Role.ADMIN)) {
+      session.use().count(Kind.REFUSAL);
+      session.replies().integer(0);
+      done.run();
+      return;
+    }
+    session.await(Flux.fromIterable(args).skip(1).mapNotNull(session::name).concatMap(session.values()::remove)
+        .filter(was -> was).count(), removed -> session.replies().integer(removed == null ? 0 : removed), done);
+  }
+
+  private static void end(Session session, List<byte[]> args, String unit, Runnable done) {
+    try {
+      long number = Long.parseLong(SetOptions.word(args.get(2)));
+      if (number <= 0) {
+        remove(session, args.subList(0, 2), done);
+        return;
+      }
+      change(session, args.get(1), SetOptions.end(unit, number, session.house().terms().clocks().wall().millis()),
+          done);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      session.refuse("ERR value is not an integer or out of range");
+      done.run();
+    }
+  }
+
+  private static void keep(Session session, List<byte[]> args, Runnable done) {
+    change(session, args.get(1), 0, done);
+  }
+
+  private static void change(Session session, byte[] key, long untilMillis, Runnable done) {
+    String name = session.name(key);
+    if (name == null || !session.may(Role.WRITER)) {
+      session.replies().integer(0);
+      done.run();
+      return;
+    }
+    DoorValues values = session.values();
+    session.await(values.length(name).filter(found -> values.end(name, untilMillis)),
+        found -> session.replies().integer(found == null ? 0 : 1), done);
+  }
+
+  private static void flush(Session session, List<byte[]> args, Runnable done) {
+    if (!session.house().limits().mayFlush() || !session.may(Role.ADMIN)) {
+      session.refuse("ERR FLUSHDB must be allowed by resp.flush (was not)");
+      done.run();
+      return;
+    }
+    DoorValues values = session.values();
+    boolean isAll = SetOptions.word(args.getFirst()).equals("FLUSHALL");
+    int database = session.database();
+    Mono<Void> all = Flux.defer(() -> Flux.fromIterable(values.names("")))
+        .filter(name -> isAll || Objects.nonNull(RespName.key(database, name))).concatMap(values::remove).then()
+        .subscribeOn(session.house().terms().threads().decisions());
+    session.await(all, nothing -> session.replies().ok(), done);
+  }
+}

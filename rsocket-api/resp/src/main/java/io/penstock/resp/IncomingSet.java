@@ -1,0 +1,251 @@
+package io.penstock.resp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.Future;
+import io.penstock.node.door.DoorUses.Kind;
+import io.penstock.wire.security.Role;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+
+/// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
+/// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
+/// client is told `OK`, as a cache may evict at once. On the event loop of the channel.
+final class IncomingSet {
+  private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
+  private static final String SYNTAX = "ERR syntax error";
+
+  private final Session session;
+  private final @Nullable String name;
+  private final int length;
+  private final IncomingValue value;
+  private final Runnable asked;
+  private final Disposable.Swap putting = Disposables.swap();
+  private @Nullable ByteBuf piece;
+  private int came;
+  private boolean drops;
+  private boolean isStored;
+  private boolean isSettled;
+  private long untilMillis;
+  private long waitedNanos;
+  private long waitsSince;
+  private @Nullable Future<?> timer;
+  private @Nullable Runnable done;
+
+  /// @param name null for a key that no value can have
+  /// @param asked run when the next piece, or the reply, may go on
+  IncomingSet(Session session, @Nullable String name, int length, Runnable asked) {
+    this.session = session;
+    this.name = name;
+    this.length = length;
+    this.asked = asked;
+    this.value = new IncomingValue(session.channel().eventLoop(), length, asked);
+  }
+
+  void begin() {
+    session.use().add(Kind.BYTES_IN, length);
+    if (name == null || session.house().isDraining() || !session.isKnown() || !session.may(Role.WRITER)) {
+      drops = true;
+    } else if (isOfAnotherLength(name)) {
+      drops = true;
+      session.use().count(Kind.REFUSAL);
+      session.end("a value of a model must be as long as the one of its key was (was " + length + ")");
+    } else if (length > 0) {
+      put(name);
+    }
+  }
+
+  /// A client that reads replies by their width would take what follows a longer value for the next reply.
+  private boolean isOfAnotherLength(String name) {
+    return !session.isParsing() && EngineKey.isOfChunk(name)
+        && session.values().knownLength(name).orElse(length) != length;
+  }
+
+  private void put(String name) {
+    putting.update(session.values().put(name, length, value, Mono.fromSupplier(() -> untilMillis))
+        .subscribe(stored -> session.onLoop(() -> settled(stored)), failure -> session.onLoop(() -> failed(failure))));
+  }
+
+  private void settled(boolean stored) {
+    isStored = stored;
+    isSettled = true;
+    ended();
+  }
+
+  private void failed(Throwable failure) {
+    LOG.debug("a value is let go", failure);
+    drop();
+  }
+
+  /// Whether the next bytes must wait.
+  boolean waits() {
+    boolean now = left() > 0 && !drops && !isSettled && !value.wants();
+    if (now) {
+      watch();
+    } else if (done == null) {
+      unwatch();
+    }
+    return now;
+  }
+
+  /// Bytes that have not come.
+  private int left() {
+    ByteBuf rest = piece;
+    return length - came + (rest == null ? 0 : rest.readableBytes());
+  }
+
+  /// Takes over a piece.
+  void piece(ByteBuf one) {
+    came += one.readableBytes();
+    piece = one;
+    takePiece();
+  }
+
+  /// Hands on what has come, as far as there is memory for it.
+  ///
+  /// @return false if some of it still waits
+  boolean takePiece() {
+    ByteBuf one = piece;
+    if (one == null) {
+      return true;
+    }
+    while (one.isReadable() && !drops && !isSettled && value.wants()) {
+      value.put(one);
+    }
+    if (one.isReadable() && !drops && !isSettled) {
+      return false;
+    }
+    piece = null;
+    one.release();
+    return true;
+  }
+
+  /// Memory for the next bytes of the socket, which are those of the value alone; null for none.
+  @Nullable ByteBuffer room() {
+    return piece == null && came < length && !drops ? value.room() : null;
+  }
+
+  /// All has come.
+  ///
+  /// @param args of the request, with nothing in the place of the value
+  /// @param done run once after the reply
+  void finish(List<byte[]> args, Runnable done) {
+    this.done = done;
+    long now = session.house().terms().clocks().wall().millis();
+    Optional<SetOptions> options = SetOptions.of(args, now);
+    if (options.isEmpty()) {
+      giveUp();
+      session.refuse(SYNTAX);
+      answered();
+      return;
+    } else if (!session.isKnown()) {
+      session.refuse(Commands.UNKNOWN_USER);
+      answered();
+      return;
+    } else if (!session.may(Role.WRITER) && session.isParsing()) {
+      session.refuse(Commands.NO_RIGHT);
+      answered();
+      return;
+    }
+    SetOptions said = options.get();
+    untilMillis =
+        said.keepsEnd() && name != null ? Math.max(0, session.values().untilMillis(name)) : said.untilMillis();
+    if (said.when() == SetOptions.When.ALWAYS || name == null) {
+      complete();
+    } else {
+      session.await(session.values().length(name), found -> {
+        if (found == null == (said.when() == SetOptions.When.NEW)) {
+          complete();
+        } else {
+          giveUp();
+          session.replies().nil();
+          answered();
+        }
+      }, asked);
+    }
+  }
+
+  private void complete() {
+    if (!drops && !isSettled) {
+      if (length == 0 && name != null) {
+        put(name);
+      } else {
+        value.complete();
+      }
+      if (!isSettled && !drops) {
+        watch();
+      }
+    }
+    ended();
+  }
+
+  /// Answers, if the value has come and was stored or let go.
+  private void ended() {
+    if (done != null && (drops || isSettled)) {
+      session.use().count(drops ? Kind.DROP : Kind.WRITE);
+      if (!drops && !isStored) {
+        LOG.debug("another writer stored {} first", name);
+      }
+      session.replies().ok();
+      answered();
+    }
+  }
+
+  private void answered() {
+    unwatch();
+    Runnable then = done;
+    done = null;
+    if (then != null) {
+      then.run();
+    }
+  }
+
+  private void watch() {
+    if (timer == null) {
+      long most = session.house().limits().roomNanos();
+      waitsSince = session.house().terms().clocks().nanos().getAsLong();
+      timer = session.channel().eventLoop().schedule(() -> {
+        timer = null;
+        drop();
+        asked.run();
+      }, Math.max(0, most - waitedNanos), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void unwatch() {
+    Future<?> running = timer;
+    if (running != null) {
+      timer = null;
+      waitedNanos += session.house().terms().clocks().nanos().getAsLong() - waitsSince;
+      running.cancel(false);
+    }
+  }
+
+  private void drop() {
+    giveUp();
+    ended();
+  }
+
+  private void giveUp() {
+    drops = true;
+    takePiece();
+    unwatch();
+    putting.dispose();
+  }
+
+  /// The connection ended before the reply: the value never was.
+  void abort() {
+    if (!isSettled) {
+      session.use().count(Kind.ABORT);
+    }
+    giveUp();
+    done = null;
+  }
+}

@@ -1,0 +1,23 @@
+package io.penstock.resp;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
+import io.penstock.flow.ValueStore;
+
+/// The memory of a part of a value as a buffer for a socket, without a copy: owns the part, which its last release
+/// closes.
+final class PartBuf extends UnpooledDirectByteBuf {
+  private final ValueStore.Part part;
+
+  /// Takes over `part`.
+  PartBuf(ByteBufAllocator allocator, ValueStore.Part part) {
+    super(allocator, part.buffer(), Math.toIntExact(part.bytes()));
+    this.part = part;
+  }
+
+  @Override
+  protected void deallocate() {
+    super.deallocate();
+    part.close();
+  }
+}

@@ -1,0 +1,316 @@
+package io.penstock.resp;
+
+import static java.util.Objects.requireNonNull;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.redis.ArrayHeaderRedisMessage;
+import io.netty.handler.codec.redis.BulkStringHeaderRedisMessage;
+import io.netty.handler.codec.redis.BulkStringRedisContent;
+import io.netty.handler.codec.redis.FullBulkStringRedisMessage;
+import io.netty.handler.codec.redis.InlineCommandRedisMessage;
+import io.netty.handler.codec.redis.LastBulkStringRedisContent;
+import io.netty.util.ReferenceCountUtil;
+import io.penstock.node.door.DoorUses.Kind;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/// One connection: it answers one request after the other, in their order. While a reply is not there, or a value waits
+/// for room, nothing more is read than what had come. On the event loop of its channel.
+final class RespConnection extends ChannelInboundHandlerAdapter {
+  private static final int MOST_ARGUMENTS = 64 << 10;
+  private static final int MOST_ARGUMENT_BYTES = 1 << 20;
+  /// Index of the value in the arguments of SET.
+  private static final int VALUE = 2;
+  private static final byte[] NOTHING = new byte[0];
+
+  private final RespHouse house;
+  private final Queue<Object> inbox = new ArrayDeque<>();
+  private final Runnable answered = this::answered;
+  private @Nullable Session session;
+  private List<byte[]> args = new ArrayList<>();
+  private int left;
+  private long argumentBytes;
+  private byte @Nullable [] argument;
+  private int filled;
+  private @Nullable IncomingSet set;
+  /// The last piece of a value has come, and some of it may wait.
+  private boolean hasLast;
+  /// A request that has come whole has no reply yet.
+  private boolean isRunning;
+  private boolean isPumping;
+  private boolean isOver;
+
+  RespConnection(RespHouse house) {
+    this.house = house;
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext context) {
+    session = new Session(house, context);
+  }
+
+  private Session session() {
+    return requireNonNull(session, "session");
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    if (isOver) {
+      ReferenceCountUtil.release(message);
+    } else {
+      inbox.add(message);
+      pump();
+    }
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    if (!isOver) {
+      session().replies().flush();
+    }
+  }
+
+  /// Handles what has come, as far as it can be answered now.
+  private void pump() {
+    if (isPumping || isOver) {
+      return;
+    }
+    isPumping = true;
+    try {
+      boolean goesOn = true;
+      while (goesOn && !isOver && !isRunning) {
+        goesOn = next();
+      }
+    } catch (BadRequestException e) {
+      bad(String.valueOf(e.getMessage()));
+    } finally {
+      isPumping = false;
+    }
+    if (!isOver) {
+      session().channel().config().setAutoRead(!isBusy());
+    }
+  }
+
+  /// Handles the rest of a piece of a value, or the next message.
+  ///
+  /// @return false if there is none, or it must wait
+  private boolean next() {
+    IncomingSet coming = set;
+    if (coming != null && !coming.takePiece()) {
+      return false;
+    }
+    if (hasLast) {
+      hasLast = false;
+      added(NOTHING);
+      return true;
+    }
+    Object message = isBusy() ? null : inbox.poll();
+    if (message == null) {
+      return false;
+    }
+    handle(message);
+    return true;
+  }
+
+  private boolean isBusy() {
+    IncomingSet coming = set;
+    return isRunning || (coming != null && coming.waits());
+  }
+
+  private void resume() {
+    pump();
+    if (!isOver && inbox.isEmpty()) {
+      session().replies().flush();
+    }
+  }
+
+  private void handle(Object message) {
+    switch (message) {
+      case ArrayHeaderRedisMessage array -> begin(array.length());
+      case FullBulkStringRedisMessage whole -> {
+        boolean isNull = whole.isNull();
+        ByteBuf content = whole.content();
+        if (isNull) {
+          throw new BadRequestException("a request must have no null");
+        }
+        beginArgument(content.readableBytes());
+        content(content, true);
+      }
+      case BulkStringHeaderRedisMessage header -> beginArgument(header.bulkStringLength());
+      case LastBulkStringRedisContent last -> content(last.content(), true);
+      case BulkStringRedisContent piece -> content(piece.content(), false);
+      case InlineCommandRedisMessage line -> line(line.content());
+      default -> {
+        ReferenceCountUtil.release(message);
+        throw new BadRequestException("a request must be an array of strings");
+      }
+    }
+  }
+
+  private void begin(long length) {
+    if (left > 0 || length > MOST_ARGUMENTS) {
+      throw new BadRequestException("a request must be an array of at most " + MOST_ARGUMENTS + " strings");
+    }
+    if (length > 0) {
+      left = (int) length;
+      args = new ArrayList<>(Math.min(left, 16));
+      argumentBytes = 0;
+      house.begin();
+    }
+  }
+
+  private void beginArgument(int length) {
+    if (left == 0) {
+      throw new BadRequestException("a string must be part of a request");
+    }
+    if (args.size() == VALUE && isSet()) {
+      if (length > house.limits().mostValue()) {
+        throw new BadRequestException("a value must have at most " + house.limits().mostValue() + " bytes (was "
+            + length + ")");
+      }
+      IncomingSet coming = new IncomingSet(session(), session().name(args.get(1)), length, this::resume);
+      set = coming;
+      coming.begin();
+      return;
+    }
+    argumentBytes += length;
+    if (argumentBytes > MOST_ARGUMENT_BYTES) {
+      throw new BadRequestException("arguments must have at most " + MOST_ARGUMENT_BYTES + " bytes together");
+    }
+    argument = length == 0 ? NOTHING : new byte[length];
+    filled = 0;
+  }
+
+  private boolean isSet() {
+    byte[] name = args.getFirst();
+    return name.length == 3 && (name[0] | 0x20) == 's' && (name[1] | 0x20) == 'e' && (name[2] | 0x20) == 't';
+  }
+
+  /// Takes over a piece of a string.
+  private void content(ByteBuf piece, boolean isLast) {
+    byte[] into = argument;
+    IncomingSet coming = set;
+    if (into != null) {
+      int bytes = piece.readableBytes();
+      piece.readBytes(into, filled, bytes);
+      filled += bytes;
+      piece.release();
+      if (isLast) {
+        argument = null;
+        added(into);
+      }
+    } else if (coming != null) {
+      hasLast = isLast;
+      coming.piece(piece);
+    } else {
+      piece.release();
+      throw new BadRequestException("a string must have a length");
+    }
+  }
+
+  private void added(byte[] one) {
+    args.add(one);
+    if (--left == 0) {
+      List<byte[]> whole = args;
+      args = List.of();
+      run(whole);
+    }
+  }
+
+  private void run(List<byte[]> whole) {
+    isRunning = true;
+    IncomingSet coming = set;
+    if (coming != null) {
+      coming.finish(whole, answered);
+    } else {
+      Commands.run(session(), whole, answered);
+    }
+  }
+
+  private void answered() {
+    if (isRunning) {
+      isRunning = false;
+      set = null;
+      house.end();
+      resume();
+    }
+  }
+
+  private void line(String text) {
+    if (left > 0) {
+      throw new BadRequestException("a request must end before a line");
+    }
+    String words = text.strip();
+    if (!words.isEmpty()) {
+      house.begin();
+      session().parses(); // people write lines
+      run(Arrays.stream(words.split("\\s+")).map(word -> word.getBytes(StandardCharsets.UTF_8)).toList());
+    }
+  }
+
+  /// Memory for what comes next, if that is of a value and nothing else; null for none.
+  @Nullable ByteBuffer room() {
+    IncomingSet coming = set;
+    return coming == null || isOver || isRunning || !inbox.isEmpty() ? null : coming.room();
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    if (!isOver) {
+      session().writable();
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    over();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
+    bad(String.valueOf(thrown.getMessage()));
+  }
+
+  /// Ends a connection whose requests cannot be read, or whose peer is gone: no reply could be placed.
+  private void bad(String why) {
+    if (!isOver) {
+      session().use().count(Kind.REFUSAL);
+      session().end(why);
+      over();
+    }
+  }
+
+  private void over() {
+    if (isOver) {
+      return;
+    }
+    isOver = true;
+    IncomingSet coming = set;
+    if (coming != null) {
+      coming.abort();
+    }
+    session().over();
+    if (isRunning || left > 0) {
+      isRunning = false;
+      left = 0;
+      house.end();
+    }
+    for (Object message = inbox.poll(); message != null; message = inbox.poll()) {
+      ReferenceCountUtil.release(message);
+    }
+  }
+
+  private static final class BadRequestException extends RuntimeException {
+    BadRequestException(String message) {
+      super(message, null, false, false);
+    }
+  }
+}

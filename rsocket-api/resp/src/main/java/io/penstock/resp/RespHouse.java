@@ -1,0 +1,97 @@
+package io.penstock.resp;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.RespSettings;
+import io.penstock.node.door.DoorTerms;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// What all connections of a door share.
+final class RespHouse {
+  /// Low bits of the number of a connection; those above are of the node's start.
+  private static final int NUMBER_BITS = 31;
+  private static final int EXACT_BITS = 53;
+
+  private final DoorTerms terms;
+  private final Limits limits;
+  private final long begunNanos;
+  private final AtomicLong connections = new AtomicLong();
+  private final AtomicInteger underWay = new AtomicInteger();
+  private final ScanCursors cursors = new ScanCursors();
+  private volatile boolean isDraining;
+
+  /// @param mostValue longest value, in bytes
+  /// @param roomNanos longest wait of a value for room
+  record Limits(int mostValue, long roomNanos, int mostConnections, long stallNanos, boolean mayFlush,
+      long graceNanos) {
+    static Limits of(NodeConfig config) {
+      return new Limits(config.get(RespSettings.MOST_VALUE), config.get(RespSettings.ROOM).toNanos(),
+          config.get(RespSettings.CONNECTIONS),
+          config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(RespSettings.FLUSH),
+          config.get(RespSettings.GRACE).toNanos());
+    }
+  }
+
+  RespHouse(DoorTerms terms) {
+    this.terms = requireNonNull(terms, "terms");
+    this.limits = Limits.of(terms.config());
+    this.begunNanos = terms.clocks().nanos().getAsLong();
+  }
+
+  DoorTerms terms() {
+    return terms;
+  }
+
+  Limits limits() {
+    return limits;
+  }
+
+  ScanCursors cursors() {
+    return cursors;
+  }
+
+  /// A number for a new connection. It shows which start of the node the connection is of, and fits in the numbers of
+  /// JSON.
+  long nextConnection() {
+    return (terms.generation() << NUMBER_BITS | connections.incrementAndGet()) & (1L << EXACT_BITS) - 1;
+  }
+
+  /// Connections since the door was opened.
+  long accepted() {
+    return connections.get();
+  }
+
+  /// Differs for each start of the node.
+  String bootToken() {
+    return "%016x".formatted(terms.generation());
+  }
+
+  long uptimeNanos() {
+    return terms.clocks().nanos().getAsLong() - begunNanos;
+  }
+
+  void begin() {
+    underWay.incrementAndGet();
+  }
+
+  void end() {
+    underWay.decrementAndGet();
+  }
+
+  /// Requests that are neither answered nor given up.
+  int underWay() {
+    return underWay.get();
+  }
+
+  void drain() {
+    isDraining = true;
+  }
+
+  /// Whether values that come from now on are let go.
+  boolean isDraining() {
+    return isDraining;
+  }
+}

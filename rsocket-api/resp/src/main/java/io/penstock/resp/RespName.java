@@ -1,0 +1,78 @@
+package io.penstock.resp;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/// Names of values for keys, which are bytes. A key of the database 0 that is UTF-8 is its own name, so that other
+/// clients of the node find its value. Any other has a name that begins with U+0001: no two keys have one name.
+///
+/// | Key | Name |
+/// |---|---|
+/// | `chunk` of database 0 | `chunk` |
+/// | `chunk` of database 3 | U+0001 `3t` `chunk` |
+/// | bytes `ff 00` of database 3 | U+0001 `3b` `_wA` |
+final class RespName {
+  /// Longest name of a value.
+  private static final int MOST_BYTES = 2048;
+  private static final char MARK = '\u0001';
+  private static final char TEXT = 't';
+  private static final char BASE64 = 'b';
+
+  private RespName() {}
+
+  /// The name of the value of `key`; null for a key that is empty or too long.
+  static @Nullable String of(int database, byte[] key) {
+    if (key.length == 0 || key.length > MOST_BYTES) {
+      return null;
+    }
+    String text = text(key);
+    if (database == 0 && text != null && text.charAt(0) != MARK) {
+      return text;
+    }
+    String name = prefix(database) + (text == null
+        ? BASE64 + Base64.getUrlEncoder().withoutPadding().encodeToString(key)
+        : TEXT + text);
+    return name.getBytes(StandardCharsets.UTF_8).length > MOST_BYTES ? null : name;
+  }
+
+  private static String prefix(int database) {
+    return MARK + Integer.toString(database);
+  }
+
+  private static @Nullable String text(byte[] key) {
+    for (byte each : key) {
+      if (each < 0) {
+        return utf8(key);
+      }
+    }
+    return new String(key, StandardCharsets.US_ASCII);
+  }
+
+  private static @Nullable String utf8(byte[] key) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
+    } catch (CharacterCodingException e) {
+      return null;
+    }
+  }
+
+  /// The key of the value of `name`; null if it is of another database.
+  static byte @Nullable [] key(int database, String name) {
+    if (name.charAt(0) != MARK) {
+      return database == 0 ? name.getBytes(StandardCharsets.UTF_8) : null;
+    }
+    String prefix = prefix(database);
+    if (!name.startsWith(prefix) || name.length() <= prefix.length()) {
+      return null;
+    }
+    String rest = name.substring(prefix.length() + 1);
+    return switch (name.charAt(prefix.length())) {
+      case TEXT -> rest.getBytes(StandardCharsets.UTF_8);
+      case BASE64 -> Base64.getUrlDecoder().decode(rest);
+      default -> null; // a longer number
+    };
+  }
+}

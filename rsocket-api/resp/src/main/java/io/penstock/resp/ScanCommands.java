@@ -1,0 +1,106 @@
+package io.penstock.resp;
+
+import io.penstock.wire.security.Role;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import reactor.core.publisher.Mono;
+
+/// Commands that tell which values there are. They know those that were stored or found since the node began.
+final class ScanCommands {
+  private static final int MOST_COUNT = 10_000;
+  private static final int COUNT = 10;
+
+  private ScanCommands() {}
+
+  static void addTo(Map<String, Commands.Entry> all) {
+    all.put("SCAN", new Commands.Entry(2, ScanCommands::scan));
+    all.put("DBSIZE", new Commands.Entry(1, ScanCommands::size));
+  }
+
+  private static void size(Session session, List<byte[]> args, Runnable done) {
+    int database = session.database();
+    session.await(Mono.fromSupplier(() -> {
+      long all = 0;
+      for (String name : session.values().names("")) {
+        all += RespName.key(database, name) == null ? 0 : 1;
+      }
+      return all;
+    }).subscribeOn(session.house().terms().threads().decisions()),
+        all -> session.replies().integer(all == null ? 0 : all), done);
+  }
+
+  private static void scan(Session session, List<byte[]> args, Runnable done) {
+    try {
+      Question question = Question.of(args);
+      String after = session.house().cursors().name(question.cursor);
+      if (!session.may(Role.READER) || after == null || !question.isOfStrings) {
+        answer(session, new Page("0", List.of()));
+        done.run();
+        return;
+      }
+      int database = session.database();
+      session.await(Mono.fromSupplier(() -> page(session, question, database, after))
+          .subscribeOn(session.house().terms().threads().decisions()), page -> {
+            if (page != null) {
+              answer(session, page);
+            }
+          }, done);
+    } catch (IllegalArgumentException e) {
+      session.refuse("ERR syntax error");
+      done.run();
+    }
+  }
+
+  private static Page page(Session session, Question question, int database, String after) {
+    List<byte[]> keys = new ArrayList<>();
+    int seen = 0;
+    for (String name : session.values().names(after)) {
+      byte[] key = RespName.key(database, name);
+      if (key != null && question.matches(key)) {
+        keys.add(key);
+      }
+      if (++seen == question.count) {
+        return new Page(Long.toString(session.house().cursors().after(name)), keys);
+      }
+    }
+    return new Page("0", keys);
+  }
+
+  private static void answer(Session session, Page page) {
+    Replies replies = session.replies();
+    replies.array(2);
+    replies.bulk(page.cursor);
+    replies.array(page.keys.size());
+    page.keys.forEach(replies::bulk);
+  }
+
+  private record Page(String cursor, List<byte[]> keys) {}
+
+  private record Question(long cursor, Pattern names, int count, boolean isOfStrings) {
+    static Question of(List<byte[]> args) {
+      Pattern names = Pattern.compile(".*", Pattern.DOTALL);
+      int count = COUNT;
+      boolean isOfStrings = true;
+      if (args.size() % 2 != 0) {
+        throw new IllegalArgumentException("options must have values");
+      }
+      for (int i = 2; i < args.size(); i += 2) {
+        String text = new String(args.get(i + 1), StandardCharsets.ISO_8859_1);
+        switch (SetOptions.word(args.get(i))) {
+          case "MATCH" -> names = Glob.pattern(text);
+          case "COUNT" -> count = Math.clamp(Long.parseLong(text), 1, MOST_COUNT);
+          case "TYPE" -> isOfStrings = text.equalsIgnoreCase("string");
+          default -> throw new IllegalArgumentException("option must be one of SCAN");
+        }
+      }
+      return new Question(Long.parseLong(SetOptions.word(args.get(1))), names, count, isOfStrings);
+    }
+
+    boolean matches(byte[] key) {
+      return names.matcher(new String(key, StandardCharsets.ISO_8859_1)).matches();
+    }
+  }
+}

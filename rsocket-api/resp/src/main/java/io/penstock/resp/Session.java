@@ -1,0 +1,220 @@
+package io.penstock.resp;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.penstock.node.door.DoorSpace;
+import io.penstock.node.door.DoorUses;
+import io.penstock.node.door.DoorUses.Kind;
+import io.penstock.node.door.DoorValues;
+import io.penstock.node.text.Reason;
+import io.penstock.wire.security.Caller;
+import io.penstock.wire.security.Role;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/// What one connection is: who its user is, which space it uses, how it speaks. On the event loop of its channel.
+final class Session {
+  private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+  private static final String ANYONE = "";
+
+  private final RespHouse house;
+  private final ChannelHandlerContext context;
+  private final Replies replies;
+  private final long number;
+  private @Nullable Caller caller;
+  private boolean isKnown;
+  private boolean parses;
+  private boolean hasRefused;
+  private int database;
+  private @Nullable OutgoingValue sending;
+  private DoorSpace space;
+  private DoorUses.Use use;
+
+  Session(RespHouse house, ChannelHandlerContext context) {
+    this.house = house;
+    this.context = context;
+    this.replies = new Replies(context);
+    this.number = house.nextConnection();
+    this.isKnown = house.terms().access().isOpen();
+    this.space = house.terms().spaces().of("0");
+    this.use = house.terms().uses().of(ANYONE);
+  }
+
+  RespHouse house() {
+    return house;
+  }
+
+  Replies replies() {
+    return replies;
+  }
+
+  Channel channel() {
+    return context.channel();
+  }
+
+  long number() {
+    return number;
+  }
+
+  DoorUses.Use use() {
+    return use;
+  }
+
+  DoorValues values() {
+    return space.values();
+  }
+
+  DoorSpace space() {
+    return space;
+  }
+
+  int database() {
+    return database;
+  }
+
+  /// Whether the client may send requests for data: it showed credentials, or needs none.
+  boolean isKnown() {
+    return isKnown && (caller == null || caller.isKnown());
+  }
+
+  /// The client is the user of `shown`; null for one of a node without users.
+  void become(@Nullable Caller shown) {
+    caller = shown;
+    isKnown = true;
+    use = house.terms().uses().of(user());
+    select(database);
+  }
+
+  private String user() {
+    Caller known = caller;
+    return known == null ? ANYONE : known.user();
+  }
+
+  void select(int database) {
+    this.database = database;
+    this.space = house.terms().spaces().of(user(), Integer.toString(database));
+  }
+
+  boolean may(Role role) {
+    Caller known = caller;
+    return known == null || known.role(space.name()).filter(has -> has.includes(role)).isPresent();
+  }
+
+  /// The client reads every reply as what it is: it sent a request that a client with fixed replies never sends.
+  void parses() {
+    parses = true;
+  }
+
+  /// Whether the client may be told of an error.
+  boolean isParsing() {
+    return parses;
+  }
+
+  /// The name of the value of `key`; null for a key that no value can have.
+  @Nullable String name(byte[] key) {
+    return RespName.of(database, key);
+  }
+
+  /// Answers with the value of `name`.
+  ///
+  /// @param done run once when the reply is written
+  void send(String name, Runnable done) {
+    OutgoingValue value = new OutgoingValue(this, name, () -> {
+      sending = null;
+      done.run();
+    });
+    sending = value;
+    value.begin();
+  }
+
+  /// The socket takes more.
+  void writable() {
+    OutgoingValue value = sending;
+    if (value != null) {
+      value.writable();
+    }
+  }
+
+  /// The connection is gone.
+  void over() {
+    OutgoingValue value = sending;
+    if (value != null) {
+      value.cancel();
+    }
+    replies.release();
+  }
+
+  /// Refuses a request for data. A client that may read replies by their width alone is told nothing: its connection
+  /// ends, before it takes the reply of one request for that of another.
+  void refuse(String error) {
+    use.count(Kind.REFUSAL);
+    if (parses) {
+      replies.error(error);
+    } else {
+      end(error);
+    }
+  }
+
+  /// Ends the connection, with what it did in the log.
+  void end(String why) {
+    if (!hasRefused) {
+      hasRefused = true;
+      LOG.info("a connection from {} is ended: {}", channel().remoteAddress(), why);
+    }
+    close();
+  }
+
+  void close() {
+    replies.release();
+    ChannelFuture unused = context.close();
+  }
+
+  /// Runs `task` on the loop, at once if this is its thread.
+  void onLoop(Runnable task) {
+    if (context.executor().inEventLoop()) {
+      task.run();
+    } else {
+      context.executor().execute(task);
+    }
+  }
+
+  /// Subscribes to `work`; hands its value, or null for none, to `then`, and runs `done`, on the loop. An error refuses
+  /// the request.
+  <T> void await(Mono<T> work, Consumer<@Nullable T> then, Runnable done) {
+    Await<T> one = new Await<>(then, done);
+    work.subscribe(one::value, one::failed, one::ended);
+  }
+
+  private final class Await<T> {
+    private final Consumer<@Nullable T> then;
+    private final Runnable done;
+    private volatile @Nullable T value;
+
+    Await(Consumer<@Nullable T> then, Runnable done) {
+      this.then = then;
+      this.done = done;
+    }
+
+    void value(T one) {
+      value = one;
+    }
+
+    void ended() {
+      onLoop(() -> {
+        then.accept(value);
+        done.run();
+      });
+    }
+
+    void failed(Throwable failure) {
+      onLoop(() -> {
+        refuse("ERR " + Reason.of(failure));
+        done.run();
+      });
+    }
+  }
+}

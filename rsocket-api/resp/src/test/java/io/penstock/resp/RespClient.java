@@ -1,0 +1,112 @@
+package io.penstock.resp;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/// A connection that sends and reads bytes.
+final class RespClient implements AutoCloseable {
+  private static final int PATIENCE_MILLIS = 120_000;
+
+  private final Socket socket;
+  private final InputStream in;
+  private final OutputStream out;
+
+  RespClient(int port) throws IOException {
+    socket = new Socket("127.0.0.1", port);
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout(PATIENCE_MILLIS);
+    in = new BufferedInputStream(socket.getInputStream(), 64 << 10);
+    out = socket.getOutputStream();
+  }
+
+  static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  /// A request of `arguments`, each a text of one character a byte, or bytes.
+  static byte[] request(Object... arguments) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    all.writeBytes(bytes("*" + arguments.length + "\r\n"));
+    for (Object argument : arguments) {
+      byte[] one = argument instanceof byte[] given ? given : bytes(argument.toString());
+      all.writeBytes(bytes("$" + one.length + "\r\n"));
+      all.writeBytes(one);
+      all.writeBytes(bytes("\r\n"));
+    }
+    return all.toByteArray();
+  }
+
+  RespClient send(byte[] bytes) throws IOException {
+    return send(bytes, 0, bytes.length);
+  }
+
+  RespClient send(byte[] bytes, int from, int to) throws IOException {
+    out.write(bytes, from, to - from);
+    return this;
+  }
+
+  /// Reads `count` bytes, or fewer if the connection ends before.
+  byte[] read(int count) throws IOException {
+    return in.readNBytes(count);
+  }
+
+  String text(int count) throws IOException {
+    return new String(read(count), StandardCharsets.ISO_8859_1);
+  }
+
+  /// Reads to the end of a line, which is left out; `(end)` and what came where the connection ended.
+  String line() throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    for (int each = in.read(); each >= 0; each = in.read()) {
+      line.write(each);
+      if (each == '\n') {
+        String text = line.toString(StandardCharsets.ISO_8859_1);
+        return text.substring(0, text.length() - 2);
+      }
+    }
+    return "(end)" + line.toString(StandardCharsets.ISO_8859_1);
+  }
+
+  /// Sends a request and reads a reply of one line.
+  String call(Object... arguments) throws IOException {
+    return send(request(arguments)).line();
+  }
+
+  /// Sends a request and reads a bulk string; null for none.
+  byte @Nullable [] bulk(Object... arguments) throws IOException {
+    String header = call(arguments);
+    if (header.equals("$-1") || header.equals("_")) {
+      return null;
+    }
+    byte[] bytes = read(Integer.parseInt(header.substring(1)));
+    read(2);
+    return bytes;
+  }
+
+  /// Whether nothing comes any more, and the connection has ended.
+  boolean isEnded() throws IOException {
+    try {
+      return in.read() < 0;
+    } catch (SocketException e) { // reset
+      return true;
+    }
+  }
+
+  /// Ends the connection as a process that is killed does.
+  void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

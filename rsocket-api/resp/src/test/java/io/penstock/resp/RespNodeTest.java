@@ -1,0 +1,149 @@
+package io.penstock.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.AdminRequest;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.serve.Node;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// A whole node with a door.
+@Timeout(300)
+final class RespNodeTest {
+  private static final Duration SOON = Duration.ofSeconds(120);
+
+  @TempDir
+  private Path folder;
+
+  private Node start(String yaml) throws IOException {
+    Path file = Files.writeString(folder.resolve("node.yaml"),
+        "listen.port: 0\nadmin.port: 0\nresp: 127.0.0.1:0\n" + yaml);
+    return Objects.requireNonNull(Node.start(NodeConfig.resolve(file, Map.of(), Map.of())).block(SOON));
+  }
+
+  private static RespClient connect(Node node) throws IOException {
+    String address = node.doors().getFirst().address();
+    return new RespClient(Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
+  }
+
+  private static byte[] value(long seed, int length) {
+    byte[] value = new byte[length];
+    new Random(seed).nextBytes(value);
+    return value;
+  }
+
+  @Test
+  void whatWasOnTheDisk_isFoundAfterARestart() throws IOException {
+    String yaml = "dram: 4MiB\nssd: 256MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.segment.bytes: 4MiB\n";
+    int values = 24;
+    Node first = start(yaml);
+    String boot;
+    try (RespClient client = connect(first)) {
+      for (int i = 0; i < values; i++) {
+        assertThat(client.call("SET", "m@03020302@0@" + i, value(i, 600_000))).isEqualTo("+OK");
+      }
+      boot = new String(Objects.requireNonNull(client.bulk("INFO", "server")), StandardCharsets.UTF_8);
+      assertThat(first.drain().block(SOON)).isTrue();
+    }
+
+    Node second = start(yaml);
+    int found = 0;
+    try (RespClient client = connect(second)) {
+      assertThat(new String(Objects.requireNonNull(client.bulk("INFO", "server")), StandardCharsets.UTF_8)
+          .replaceAll("(?s).*penstock_boot:(\\w+).*", "$1"))
+          .isNotEqualTo(boot.replaceAll("(?s).*penstock_boot:(\\w+).*", "$1"));
+      for (int i = 0; i < values; i++) {
+        String exists = client.call("EXISTS", "m@03020302@0@" + i);
+        byte[] got = client.bulk("GET", "m@03020302@0@" + i);
+        if (got != null) {
+          found++;
+          assertThat(exists).isEqualTo(":1");
+          assertThat(got).isEqualTo(value(i, 600_000));
+        }
+      }
+      assertThat(found).isGreaterThan(values / 3);
+    } finally {
+      second.close().block(SOON);
+    }
+  }
+
+  @Test
+  void users_haveTheirRolesAndSpaces_andFiguresOfTheirOwn() throws Exception {
+    Path users = Files.writeString(folder.resolve("users"), "reader:" + token("r") + "\nwriter:" + token("w") + "\n");
+    Path rules = Files.writeString(folder.resolve("rules"), """
+        users:
+          reader: reader
+          writer: writer
+        """);
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
+    Node node = start("dram: 16MiB\nauth.users: " + users + "\naccess.rules: " + rules + "\n");
+    try (RespClient client = connect(node); RespClient stranger = connect(node); RespClient native0 = connect(node)) {
+      assertThat(stranger.call("PING")).isEqualTo("+PONG");
+      assertThat(stranger.call("GET", "k")).isEqualTo("-NOAUTH Authentication required.");
+      assertThat(native0.send(RespClient.request("GET", "k")).isEnded()).isTrue();
+      assertThat(stranger.call("AUTH", "writer", "wrong"))
+          .isEqualTo("-WRONGPASS invalid username-password pair or user is disabled.");
+      assertThat(client.call("AUTH", token0("w"))).isEqualTo("+OK");
+      assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
+      assertThat(client.call("DEL", "k")).isEqualTo(":0");
+      assertThat(client.call("AUTH", token0("r"))).isEqualTo("+OK");
+      assertThat(client.call("GET", "k")).isEqualTo("$1");
+      client.read(3);
+      assertThat(client.call("SET", "other", "v")).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", "other")).isEqualTo(":0");
+      assertThat(node.doors().getFirst().users().get("writer").writes()).isEqualTo(1);
+      assertThat(node.doors().getFirst().users().get("reader").hits()).isEqualTo(1);
+    } finally {
+      node.close().block(SOON);
+    }
+  }
+
+  private static String token0(String name) {
+    return name.repeat(64);
+  }
+
+  private static String token(String name) throws NoSuchAlgorithmException {
+    byte[] digest = MessageDigest.getInstance("SHA-256").digest(token0(name).getBytes(StandardCharsets.UTF_8));
+    return "sha256$" + HexFormat.of().formatHex(digest);
+  }
+
+  @Test
+  void unixSocket_isADoorToo_andGoesWithTheNode() throws Exception {
+    Path socket = folder.resolve("s");
+    Path file = Files.writeString(folder.resolve("unix.yaml"),
+        "listen.port: 0\nadmin.port: 0\ndram: 16MiB\nresp: unix:" + socket + "\n");
+    Node node = Objects.requireNonNull(Node.start(NodeConfig.resolve(file, Map.of(), Map.of())).block(SOON));
+    try {
+      assertThat(node.doors().getFirst().address()).isEqualTo("unix:" + socket);
+      try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+        channel.write(ByteBuffer.wrap(RespClient.bytes("PING\r\n")));
+        ByteBuffer reply = ByteBuffer.allocate(7);
+        while (reply.hasRemaining()) {
+          assertThat(channel.read(reply)).isPositive();
+        }
+        assertThat(new String(reply.array(), StandardCharsets.US_ASCII)).isEqualTo("+PONG\r\n");
+      }
+      assertThat(AdminRequest.get(node.adminPort().getAsInt(), "/health").body()).contains("\"door\":\"resp\"");
+    } finally {
+      node.close().block(SOON);
+    }
+    assertThat(socket).doesNotExist();
+  }
+}

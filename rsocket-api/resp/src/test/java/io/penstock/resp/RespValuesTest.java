@@ -1,0 +1,307 @@
+package io.penstock.resp;
+
+import static io.penstock.resp.RespClient.bytes;
+import static io.penstock.resp.RespClient.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.config.RespSettings;
+import io.penstock.testkit.Eventually;
+import io.penstock.wire.security.Access;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Values of many lengths at a door, their ends, and what there is to see of them.
+@Timeout(300)
+final class RespValuesTest {
+  private OpenDoor door = OpenDoor.open();
+
+  @AfterEach
+  void end() {
+    door.close();
+  }
+
+  private static byte[] value(long seed, int length) {
+    byte[] value = new byte[length];
+    new Random(seed).nextBytes(value);
+    return value;
+  }
+
+  private static String text(byte @Nullable [] bytes) {
+    return new String(Objects.requireNonNull(bytes), StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void valuesOfEveryLength_comeBack_andTakeTheirPlaceAgain() throws IOException {
+    int[] lengths = {0, 1, 63, 64, 4_095, 4_540, 4_541, 4_608, 65_536, 66_048, 100_000, 262_144, 262_656, 1_000_000,
+      2_097_152, 2_097_153, 3_333_333};
+    try (RespClient client = door.connect()) {
+      for (int round = 0; round < 2; round++) {
+        for (int length : lengths) {
+          assertThat(client.call("SET", "v", value(length + round, length))).isEqualTo("+OK");
+          assertThat(client.bulk("GET", "v")).as("length " + length).isEqualTo(value(length + round, length));
+          assertThat(client.call("STRLEN", "v")).isEqualTo(":" + length);
+        }
+      }
+      assertThat(client.call("DEL", "v")).isEqualTo(":1");
+      door.settle();
+      assertThat(door.blocks()).isZero();
+    }
+  }
+
+  @Test
+  void requestsThatFollowWithoutWaiting_areAnsweredInOrder() throws IOException {
+    try (RespClient client = door.connect()) {
+      for (int i = 0; i < 40; i++) {
+        client.send(request("SET", "k" + i % 7, value(i, 1 + i * 5_000)));
+        client.send(request("GET", "k" + i % 7));
+        client.send(request("EXISTS", "k" + i % 7, "nothing"));
+      }
+      for (int i = 0; i < 40; i++) {
+        assertThat(client.line()).isEqualTo("+OK");
+        assertThat(client.line()).isEqualTo("$" + (1 + i * 5_000));
+        assertThat(client.read(1 + i * 5_000)).isEqualTo(value(i, 1 + i * 5_000));
+        assertThat(client.text(6)).isEqualTo("\r\n:1\r\n");
+      }
+    }
+  }
+
+  @Test
+  void valueWhoseConnectionEnds_neverWas_andTheOneBeforeStays() throws IOException {
+    byte[] before = value(1, 300_000);
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", before)).isEqualTo("+OK");
+    }
+    byte[] whole = request("SET", "k", value(2, 3_000_000));
+    byte[] small = request("SET", "k", value(3, 100));
+    for (int cut : new int[] {20, 40, 70_000, 2_500_000, whole.length - 3, whole.length - 1}) {
+      try (RespClient client = door.connect()) {
+        client.send(whole, 0, cut);
+        if (cut % 2 == 0) {
+          client.reset();
+        }
+      }
+    }
+    for (int cut = 1; cut < small.length; cut += 9) {
+      try (RespClient client = door.connect()) {
+        client.send(small, 0, cut);
+      }
+    }
+    door.settle();
+    try (RespClient client = door.connect()) {
+      assertThat(client.bulk("GET", "k")).isEqualTo(before);
+    }
+    assertThat(door.figures().aborts()).isPositive();
+    assertThat(door.figures().writes()).isEqualTo(1);
+  }
+
+  @Test
+  void value_endsByTheSecond_whereItsClientSaysSo() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", "v", "EX", "10")).isEqualTo("+OK");
+      assertThat(client.call("TTL", "k")).isEqualTo(":10");
+      door.wallMillis.addAndGet(9_999);
+      assertThat(client.call("PTTL", "k")).isEqualTo(":1");
+      assertThat(client.call("EXISTS", "k")).isEqualTo(":1");
+      door.wallMillis.addAndGet(1);
+      assertThat(client.call("EXISTS", "k")).isEqualTo(":0");
+      assertThat(client.bulk("GET", "k")).isNull();
+      assertThat(client.call("TTL", "k")).isEqualTo(":-2");
+      assertThat(client.call("SET", "k", "v", "PX", "5", "NX")).isEqualTo("+OK");
+      assertThat(client.call("SET", "k", "w", "KEEPTTL", "XX")).isEqualTo("+OK");
+      assertThat(client.call("PTTL", "k")).isEqualTo(":5");
+      assertThat(client.call("SET", "k", "x")).isEqualTo("+OK");
+      assertThat(client.call("TTL", "k")).isEqualTo(":-1");
+      assertThat(client.call("EXPIRE", "k", "7")).isEqualTo(":1");
+      assertThat(client.call("TTL", "k")).isEqualTo(":7");
+      assertThat(client.call("PERSIST", "k")).isEqualTo(":1");
+      assertThat(client.call("TTL", "k")).isEqualTo(":-1");
+      assertThat(client.call("EXPIRE", "nothing", "7")).isEqualTo(":0");
+    }
+  }
+
+  @Test
+  void conditions_ofSet_areKept() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", "1", "XX")).isEqualTo("$-1");
+      assertThat(client.call("SET", "k", "1", "NX")).isEqualTo("+OK");
+      assertThat(client.call("SET", "k", value(1, 500_000), "NX")).isEqualTo("$-1");
+      assertThat(client.bulk("GET", "k")).isEqualTo(bytes("1"));
+      assertThat(client.call("SET", "k", "2", "XX")).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "k")).isEqualTo(bytes("2"));
+    }
+  }
+
+  @Test
+  void databases_areApart_andScansTellEachKeyOnce() throws IOException {
+    TreeSet<String> keys = new TreeSet<>();
+    try (RespClient client = door.connect()) {
+      for (int i = 0; i < 57; i++) {
+        assertThat(client.call("SET", "key" + i, "v")).isEqualTo("+OK");
+        keys.add("key" + i);
+      }
+      assertThat(client.call("SELECT", "3")).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "key1")).isNull();
+      assertThat(client.call("SET", new byte[] {-1, 0}, "v")).isEqualTo("+OK");
+      assertThat(scan(client, "*")).containsExactly("\u00ff\0");
+      assertThat(client.call("DBSIZE")).isEqualTo(":1");
+      assertThat(client.call("SELECT", "0")).isEqualTo("+OK");
+      assertThat(client.call("DBSIZE")).isEqualTo(":57");
+      assertThat(scan(client, "*")).containsExactlyElementsOf(keys);
+      assertThat(scan(client, "key[12]?")).hasSize(20);
+      assertThat(scan(client, "k*5")).containsExactly("key15", "key25", "key35", "key45", "key5", "key55");
+      assertThat(client.call("FLUSHDB")).startsWith("-ERR FLUSHDB must be allowed by resp.flush");
+    }
+  }
+
+  private static List<String> scan(RespClient client, String pattern) throws IOException {
+    List<String> keys = new ArrayList<>();
+    String cursor = "0";
+    do {
+      assertThat(client.call("SCAN", cursor, "MATCH", pattern, "COUNT", "10")).isEqualTo("*2");
+      client.line();
+      cursor = client.line();
+      int count = Integer.parseInt(client.line().substring(1));
+      for (int i = 0; i < count; i++) {
+        int length = Integer.parseInt(client.line().substring(1));
+        keys.add(client.text(length));
+        client.read(2);
+      }
+    } while (!cursor.equals("0"));
+    return keys;
+  }
+
+  @Test
+  void valuesBeyondTheCapacity_evictOthers_andEveryReplyIsOk() throws IOException {
+    int found = 0;
+    try (RespClient client = door.connect()) {
+      for (int i = 0; i < 20 * 16; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 1 << 20))).isEqualTo("+OK");
+      }
+      for (int i = 0; i < 20 * 16; i++) {
+        byte[] got = client.bulk("GET", "k" + i);
+        if (got != null) {
+          found++;
+          assertThat(got).isEqualTo(value(i, 1 << 20));
+        }
+      }
+    }
+    assertThat(found).isBetween(8, 16);
+    Eventually.holds("names of values that were evicted are forgotten", () -> door.values.count() <= 16);
+  }
+
+  @Test
+  void halvesOfAChunk_areThereTogether_andGoTogether() throws IOException {
+    String chunk = "model@1@0@1f@half";
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", chunk + "metadata", value(1, 28))).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", chunk + "metadata")).isEqualTo(":0");
+      assertThat(client.call("SET", chunk + "kv_bytes", value(2, 100_000))).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", chunk + "metadata", chunk + "kv_bytes")).isEqualTo(":2");
+      assertThat(client.call("DEL", chunk + "kv_bytes")).isEqualTo(":1");
+      Eventually.holds("both are gone", () -> door.blocks() == 0);
+      assertThat(client.call("SET", "plain:metadata", "v")).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", "plain:metadata")).isEqualTo(":1");
+    }
+  }
+
+  @Test
+  void chunkOfAnotherLength_isRefused_byTheEndOfTheConnection() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "m@03020302@0@ab", value(1, 5_000))).isEqualTo("+OK");
+      assertThat(client.send(request("SET", "m@03020302@0@ab", value(2, 6_000))).isEnded()).isTrue();
+    }
+    try (RespClient client = door.connect()) {
+      assertThat(client.bulk("GET", "m@03020302@0@ab")).isEqualTo(value(1, 5_000));
+      assertThat(client.call("SET", "mine", value(1, 5_000))).isEqualTo("+OK");
+      assertThat(client.call("SET", "mine", value(1, 6_000))).isEqualTo("+OK");
+    }
+  }
+
+  @Test
+  void questions_starveNoWriter_andKeepWhatTheyFound() throws IOException {
+    door.close();
+    door = OpenDoor.of(Map.of(RespSettings.GRACE, "1ms"));
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "kept", value(0, 1 << 20))).isEqualTo("+OK");
+      for (int i = 0; i < 60; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 1 << 20))).isEqualTo("+OK");
+        for (int probe = 0; probe < 10; probe++) {
+          client.call("EXISTS", "other" + i * probe);
+        }
+        assertThat(client.call("EXISTS", "kept")).isEqualTo(":1");
+      }
+      assertThat(client.bulk("GET", "kept")).isEqualTo(value(0, 1 << 20));
+    }
+    assertThat(door.figures().drops()).isZero();
+  }
+
+  @Test
+  void info_tellsTheStartOfTheNode_andTheRole() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(text(client.bulk("INFO", "replication"))).isEqualTo(
+          "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n");
+      assertThat(text(client.bulk("INFO"))).contains("penstock_boot:0000123456789abc\r\n");
+      assertThat(client.send(request("CONFIG", "GET", "save")).text(20)).isEqualTo("*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
+    }
+  }
+
+  @Test
+  void flush_whereItIsAllowed_leavesOtherDatabases() throws IOException {
+    door.close();
+    door = OpenDoor.of(Map.of(RespSettings.FLUSH, "true"));
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "a", "1")).isEqualTo("+OK");
+      assertThat(client.call("SELECT", "2")).isEqualTo("+OK");
+      assertThat(client.call("SET", "a", "2")).isEqualTo("+OK");
+      assertThat(client.call("FLUSHDB")).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "a")).isNull();
+      assertThat(client.call("SELECT", "0")).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "a")).isEqualTo(bytes("1"));
+      assertThat(client.call("FLUSHALL")).isEqualTo("+OK");
+      assertThat(client.call("DBSIZE")).isEqualTo(":0");
+    }
+  }
+
+  @Test
+  void roomThatDoesNotCome_letsTheValueGo_withinItsTime() throws IOException {
+    door.close();
+    FaultTier.Faults faults = new FaultTier.Faults(1);
+    door = new OpenDoor(16 << 20, tier -> new FaultTier(tier, faults), Map.of(RespSettings.ROOM, "100ms"),
+        Access.open());
+    faults.set(FaultTier.Fault.STALL, 1);
+    long began = System.nanoTime();
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", value(1, 5_000_000))).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", "k")).isEqualTo(":0");
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofMillis(90));
+    assertThat(door.figures().drops()).isEqualTo(1);
+    faults.set(FaultTier.Fault.STALL, 0);
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", value(1, 5_000_000))).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "k")).isEqualTo(value(1, 5_000_000));
+    }
+  }
+
+  @Test
+  void drain_answersReads_andLetsNewValuesGo() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
+      door.server.drain().block(Duration.ofSeconds(60));
+      assertThat(client.bulk("GET", "k")).isEqualTo(bytes("v"));
+      assertThat(client.call("SET", "other", "v")).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", "other")).isEqualTo(":0");
+    }
+  }
+}

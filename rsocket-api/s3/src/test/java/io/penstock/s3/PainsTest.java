@@ -1,0 +1,126 @@
+package io.penstock.s3;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.node.config.ConfigException;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.door.DoorUses;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What users of other stores complain of, at this door.
+@Timeout(180)
+final class PainsTest {
+  private static final byte[] NONE = new byte[0];
+
+  @TempDir
+  private Path folder;
+
+  private static byte[] bytes(int seed, int length) {
+    byte[] bytes = new byte[length];
+    new Random(seed).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static DoorUses.Figures figures(TestNode node) {
+    return node.door().users().get(TestNode.USER);
+  }
+
+  @Test
+  void writesOfManyTimesTheMemory_areTaken_andOldOnesGo() throws IOException {
+    try (TestNode node = TestNode.start(folder, "dram: 16MiB\n"); RawClient client = new RawClient(node.port())) {
+      for (int i = 0; i < 100; i++) {
+        assertThat(client.ask("PUT", "/b/" + i, "", bytes(i, 1_000_000)).status()).isEqualTo(200);
+      }
+      assertThat(client.get("/b/99").body()).isEqualTo(bytes(99, 1_000_000));
+      assertThat(client.ask("HEAD", "/b/0", "", NONE).status()).isEqualTo(404);
+      assertThat(client.get("/b/0").status()).isEqualTo(404);
+      DoorUses.Figures now = figures(node);
+      assertThat(now.writes() + now.drops()).isEqualTo(100);
+      assertThat(now.writes()).isGreaterThan(50);
+      assertThat(now.bytesIn()).isPositive();
+    }
+  }
+
+  @Test
+  void questionsWithoutEnd_keepNothingFromBeingStored() throws IOException {
+    try (TestNode node = TestNode.start(folder, "dram: 16MiB\n"); RawClient client = new RawClient(node.port())) {
+      for (int i = 0; i < 12; i++) {
+        client.ask("PUT", "/b/" + i, "", bytes(i, 1_000_000));
+      }
+      for (int i = 0; i < 200; i++) {
+        client.ask("HEAD", "/b/" + (i % 24), "", NONE);
+      }
+      assertThat(client.ask("PUT", "/b/new", "", bytes(77, 3_000_000)).status()).isEqualTo(200);
+      assertThat(client.get("/b/new").body()).isEqualTo(bytes(77, 3_000_000));
+    }
+  }
+
+  @Test
+  void aReaderThatStops_getsTheRightBytesLater_orAnEnd() throws IOException {
+    try (TestNode node = TestNode.start(folder, "dram: 32MiB\n");
+        RawClient slow = new RawClient(node.port());
+        RawClient client = new RawClient(node.port())) {
+      client.ask("PUT", "/b/slow", "", bytes(5, 8_000_000));
+      slow.send(slow.head("GET", "/b/slow", "")); // and does not read
+      for (int i = 0; i < 30; i++) {
+        assertThat(client.ask("PUT", "/b/" + i, "", bytes(i, 1_000_000)).status()).isEqualTo(200);
+      }
+      try {
+        RawClient.Answer answer = slow.answer(false);
+        assertThat(answer.status() == 404 || Arrays.equals(answer.body(), bytes(5, 8_000_000))).isTrue();
+      } catch (EOFException ended) {
+        assertThat(ended).hasMessageContaining("ended");
+      }
+    }
+  }
+
+  @Test
+  void aRestart_findsWhatIsOnTheDisk() throws IOException {
+    String disk = "dram: 8MiB\nssd: 256MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.segment.bytes: 4MiB\n";
+    String boot;
+    try (TestNode node = TestNode.start(folder, disk); RawClient client = new RawClient(node.port())) {
+      for (int i = 0; i < 30; i++) {
+        client.ask("PUT", "/b/" + i, "", bytes(i, 900_000));
+      }
+      boot = client.get("/b/29").headers().get("x-amz-id-2");
+    }
+    try (TestNode node = TestNode.start(folder, disk); RawClient client = new RawClient(node.port())) {
+      int found = 0;
+      for (int i = 0; i < 30; i++) {
+        RawClient.Answer read = client.get("/b/" + i);
+        if (read.status() == 200) {
+          assertThat(read.body()).isEqualTo(bytes(i, 900_000));
+          found++;
+        }
+        assertThat(read.headers().get("x-amz-id-2")).isNotEqualTo(boot);
+      }
+      assertThat(found).as("objects on the disk").isGreaterThan(10);
+    }
+  }
+
+  @Test
+  void withoutKeys_anySignatureWillDo_andANodeWithUsersRefusesThat() throws IOException {
+    String yaml = "listen.port: 0\nadmin.port: 0\ndram: 16MiB\ns3: 127.0.0.1:0\n";
+    try (TestNode node = TestNode.startAsIs(folder, yaml); RawClient client = new RawClient(node.port())) {
+      client.send("PUT /b/k HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nv");
+      assertThat(client.answer(false).status()).isEqualTo(200);
+      client.send("GET /b/k HTTP/1.1\r\nHost: a\r\n\r\n");
+      assertThat(client.answer(false).text()).isEqualTo("v");
+    }
+    Path users = Files.writeString(folder.resolve("users"), "");
+    assertThatThrownBy(() -> NodeConfig.resolve(Files.writeString(folder.resolve("bad.yaml"),
+        yaml + "auth.users: " + users
+            + "\n"),
+        Map.of(), Map.of())).isInstanceOf(ConfigException.class).hasMessageContaining("s3.keys.file must be a file");
+  }
+}
