@@ -4,6 +4,7 @@ import io.penstock.lab.bench.side.WrongBytesException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -23,6 +24,7 @@ import java.util.concurrent.Future;
 final class DoorLoad implements AutoCloseable {
   private static final int MOST_BYTES = 128 << 20;
   private static final int MOST_KEYS = 64;
+  private static final int PIECE = 256 << 10;
 
   /// What is asked.
   enum Kind {
@@ -31,13 +33,18 @@ final class DoorLoad implements AutoCloseable {
 
   private final List<One> all = new ArrayList<>();
   private final ExecutorService threads;
+  private final Arena memory = Arena.ofShared();
 
   /// Stores the values, too.
   DoorLoad(int port, int connections, int valueBytes, Kind kind) throws IOException {
     threads = Executors.newFixedThreadPool(connections);
+    ByteBuffer value = memory.allocate(Math.max(1, valueBytes)).asByteBuffer();
+    byte[] random = new byte[value.capacity()];
+    new Random(valueBytes).nextBytes(random);
+    value.put(random).flip();
     int keys = Math.clamp(MOST_BYTES / Math.max(1, valueBytes) / connections, 1, MOST_KEYS);
     for (int i = 0; i < connections; i++) {
-      One one = new One(port, i, keys, valueBytes, kind);
+      One one = new One(port, i, keys, value.duplicate(), memory.allocate(PIECE).asByteBuffer(), kind);
       all.add(one);
       one.fill();
     }
@@ -66,8 +73,9 @@ final class DoorLoad implements AutoCloseable {
 
   @Override
   public void close() {
-    threads.shutdownNow();
+    threads.close();
     all.forEach(One::close);
+    memory.close();
   }
 
   private static final class One {
@@ -80,17 +88,14 @@ final class DoorLoad implements AutoCloseable {
     private final ByteBuffer end = direct("\r\n");
     private int at;
 
-    One(int port, int number, int keys, int valueBytes, Kind kind) throws IOException {
+    One(int port, int number, int keys, ByteBuffer value, ByteBuffer read, Kind kind) throws IOException {
       this.channel = SocketChannel.open(new InetSocketAddress("127.0.0.1", port));
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       this.number = number;
       this.keys = keys;
       this.kind = kind;
-      this.value = ByteBuffer.allocateDirect(Math.max(1, valueBytes));
-      byte[] random = new byte[value.capacity()];
-      new Random(number).nextBytes(random);
-      value.put(random).flip();
-      this.read = ByteBuffer.allocateDirect(value.capacity() + 64);
+      this.value = value;
+      this.read = read;
     }
 
     private static ByteBuffer direct(String text) {
@@ -133,12 +138,14 @@ final class DoorLoad implements AutoCloseable {
 
     private void get(String key) throws IOException {
       write(direct("*2\r\n$3\r\nGET\r\n$" + key.length() + "\r\n" + key + "\r\n"));
-      String header = "$" + value.capacity() + "\r\n";
-      ByteBuffer whole = take(header.length() + value.capacity() + 2);
-      requireEqual(text(whole.slice(0, header.length())), header);
-      if (!whole.slice(header.length(), value.capacity()).equals(value)) {
-        throw new WrongBytesException("a value must have the bytes that were stored (had others)");
+      expect("$" + value.capacity() + "\r\n");
+      for (int from = 0; from < value.capacity(); from += PIECE) {
+        int bytes = Math.min(PIECE, value.capacity() - from);
+        if (!take(bytes).equals(value.slice(from, bytes))) {
+          throw new WrongBytesException("a value must have the bytes that were stored (had others)");
+        }
       }
+      expect("\r\n");
     }
 
     private void expect(String reply) throws IOException {
