@@ -41,6 +41,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.MeteredWire;
 import io.penstock.wire.credit.Rates;
+import io.penstock.wire.region.RegionFolder;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
@@ -94,6 +95,8 @@ public final class Node {
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   /// Compares passwords, each for a good part of a second.
   private final Scheduler passwords = Schedulers.newSingle("penstock-passwords", true);
+  /// Files of clients that the node maps; null for none.
+  private final @Nullable RegionFolder regions;
   private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
@@ -120,6 +123,7 @@ public final class Node {
     this.recording = recording;
     this.config = config;
     this.security = security;
+    this.regions = config.get(TransportSettings.REGIONS).map(Node::regions).orElse(null);
     this.sockets = sockets;
     this.registry = all.registry();
     this.meters = all.meters();
@@ -137,6 +141,12 @@ public final class Node {
     if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
       new NettyAllocatorMetrics(allocator).bindTo(registry);
     }
+  }
+
+  private static RegionFolder regions(Path folder) {
+    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    return new RegionFolder(folder.toAbsolutePath().normalize(),
+        Schedulers.newParallel("penstock-regions", threads, true));
   }
 
   /// Starts a node from `config`.
@@ -293,7 +303,7 @@ public final class Node {
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
-        .generation(generation).build();
+        .regions(regions).generation(generation).build();
   }
 
   /// Why the registry does not take this rank any more, as soon as it says so: the node is to end then.
@@ -399,5 +409,8 @@ public final class Node {
     timers.dispose();
     decisions.dispose();
     passwords.dispose();
+    if (regions != null) {
+      regions.copies().dispose();
+    }
   }
 }
