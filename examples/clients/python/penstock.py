@@ -451,9 +451,7 @@ class Node(contextlib.AbstractContextManager):
             found, kind, flags, body = self.receive()
             if kind == ERROR and found in (0, stream):
                 raise PenstockError.told(body)
-            if kind == KEEPALIVE and flags & RESPOND:
-                self._send(0, KEEPALIVE, 0, body)
-            elif found == stream and kind in (REQUEST_N, PAYLOAD):
+            if found == stream and kind in (REQUEST_N, PAYLOAD):
                 if flags & METADATA:
                     body = body[3 + int.from_bytes(body[:3], "big"):]
                 yield kind, body if kind == REQUEST_N or flags & NEXT else b""
@@ -484,6 +482,8 @@ class Node(contextlib.AbstractContextManager):
         stream, word = struct.unpack_from(">IH", self._in, 3)
         body = bytes(self._in[9:end])
         del self._in[:end]
+        if word >> 10 == KEEPALIVE and word & RESPOND:
+            self._send(0, KEEPALIVE, 0, body)
         return stream, word >> 10, word & 0x3FF, body
 
     def has_frame(self) -> bool:

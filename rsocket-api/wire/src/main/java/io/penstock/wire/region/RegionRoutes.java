@@ -71,7 +71,7 @@ public record RegionRoutes(ConnectionRegions regions, ServedSpaces spaces, Strea
     InFlight inFlight = streams.enter(asked.ticket());
     StreamClock clock = clocked.apply(call);
     return clock.over(Flux.using(inFlight::openScope,
-        scope -> work.apply(new SlotJob(wanted, region, terms, scope, call.rights()::requireAll, clock))
+        scope -> work.apply(new SlotJob(wanted, region, terms, inFlight, scope, call.rights()::requireAll, clock))
             .map(call::reply).subscribeOn(folder.copies()),
         scope -> {
           scope.close();

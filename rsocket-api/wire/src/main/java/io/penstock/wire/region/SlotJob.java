@@ -8,6 +8,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.report.Carried;
+import io.penstock.wire.slice.InFlight;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
@@ -41,6 +42,7 @@ final class SlotJob {
   final List<BlockKey> keys;
   final @Nullable SessionUse session;
   final BlockScope scope;
+  private final InFlight inFlight;
   private final int[] slots;
   private final ClientRegion region;
   private final Terms terms;
@@ -65,10 +67,13 @@ final class SlotJob {
   record Wanted(BlockTier tier, List<BlockKey> keys, int[] slots, @Nullable Long millis,
       @Nullable SessionUse session) {}
 
+  /// @param inFlight is not drained while a copy runs
   /// @param scope of the request; closed when its connection is gone
   /// @param rights throws if the caller has lost them
   /// @param carried counts the bytes
-  SlotJob(Wanted wanted, ClientRegion region, Terms terms, BlockScope scope, Runnable rights, Carried carried) {
+  SlotJob(Wanted wanted, ClientRegion region, Terms terms, InFlight inFlight, BlockScope scope, Runnable rights,
+      Carried carried) {
+    this.inFlight = inFlight;
     this.tier = wanted.tier;
     this.keys = wanted.keys;
     this.slots = wanted.slots;
@@ -132,14 +137,19 @@ final class SlotJob {
   }
 
   private void holding(Runnable copy) {
-    proceed();
-    if (!region.retain()) {
-      throw new PeerMemoryException("the region must be mapped (was ended)", null);
-    }
+    Runnable left = inFlight.enter(() -> {}); // before the look at the scope, which closes before the stream is over
     try {
-      copy.run();
+      proceed();
+      if (!region.retain()) {
+        throw new PeerMemoryException("the region must be mapped (was ended)", null);
+      }
+      try {
+        copy.run();
+      } finally {
+        region.release();
+      }
     } finally {
-      region.release();
+      left.run();
     }
   }
 

@@ -54,7 +54,8 @@ final class SlotLoad {
       }
     }
     return inTime(lease.windows(job.windowBlocks(), job.scope))
-        .concatMap(window -> job.copied(() -> window.forEach(one -> copy(one, positions)), false), 1).then();
+        .concatMapDelayError(window -> job.copied(() -> window.forEach(one -> copy(one, positions)), false), false, 1)
+        .then(); // an error waits for the copy that runs: after the answer no slot is touched
   }
 
   private <T> Flux<T> inTime(Flux<T> windows) {
