@@ -155,9 +155,9 @@ class Space:
             message["order"], message["group"], "", base64.b64decode(message["id"]), kind.get("windowTokens", 0),
             kind.get("stateTokens", 0), kind.get("layers", ()), message.get("fingerprint") or "")
 
-    def hashes(self, tokens: Sequence[int], extra: Sequence[str] = ()) -> list[bytes]:
+    def hashes(self, tokens: Sequence[int], extra: Sequence[str] = (), parent: bytes = bytes(16)) -> list[bytes]:
         """Hashes of the blocks that a prompt fills; of the states, in the space of a group of states."""
-        found, parent, step = [], bytes(16), self.state_tokens or self.tokens
+        found, step = [], self.state_tokens or self.tokens
         for first in range(0, len(tokens) - step + 1, step):
             block = tokens[first:first + step]
             parent = hashlib.sha256(b"penstock.prefix.v1" + parent + _int(len(block)) + b"".join(map(_int, block))
@@ -312,18 +312,17 @@ class Node(contextlib.AbstractContextManager):
         metadata = b"\x81" + token.encode() if token is not None else b""
         if token is None and user is not None:
             metadata = b"\x80" + struct.pack(">H", len(user.encode())) + user.encode() + password.encode()
-        entry = b"\xfc" + len(metadata).to_bytes(3, "big") + metadata if metadata else b""
+        length = len(metadata).to_bytes(3, "big")
+        entry = (len(metadata) + 4).to_bytes(3, "big") + b"\xfc" + length + metadata if metadata else b""
         composite, data = b"message/x.rsocket.composite-metadata.v0", b"application/json"
-        self._send(0, SETUP, METADATA, struct.pack(
-            ">HHII", 1, 0, 1000 * KEEPALIVE_SECONDS, 1000 * LIFETIME_SECONDS) + bytes([len(composite)]) + composite
-            + bytes([len(data)]) + data + len(entry).to_bytes(3, "big") + entry)
+        times = struct.pack(">HHII", 1, 0, 1000 * KEEPALIVE_SECONDS, 1000 * LIFETIME_SECONDS)
+        types = bytes([len(composite)]) + composite + bytes([len(data)]) + data
+        self._send(0, SETUP, METADATA if entry else 0, times + types + entry)
 
     def _keep_alive(self):
         while not self._closed.wait(KEEPALIVE_SECONDS):
-            try:
+            with contextlib.suppress(OSError):  # the next request says so
                 self._send(0, KEEPALIVE, 0, bytes(8))
-            except OSError:
-                return  # the next request says so
 
     def match(self, hashes: Sequence[bytes]) -> int:
         """How many of the first blocks the node has, without a gap."""

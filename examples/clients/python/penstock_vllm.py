@@ -135,8 +135,8 @@ class PenstockTier(SecondaryTierManager):
                  store_seconds: float = 0.4, load_seconds: float = 10.0, lookup_seconds: float = 1.0,
                  fence_seconds: float = 30.0, stores: int = 8) -> None:
         """`address` is unix:PATH of the node's listen.socket. `fingerprint` names weights, layout and engine, beside
-        what vLLM's configuration tells. `region` is where the node finds the file behind `primary_kv_view`, if it sees it
-        in another place. A store that does not end in `store_seconds` is dropped; a lookup that does not end in
+        what vLLM's configuration tells. `region` is where the node finds the file behind `primary_kv_view`, if that is
+        another place. A store that does not end in `store_seconds` is dropped; a lookup that does not end in
         `lookup_seconds` is a miss. `stores` bounds the requests to store that the node has at once."""
         given = {"offloading_spec": offloading_spec, "vllm_config": vllm_config, "primary_kv_view": primary_kv_view,
                  "tier_type": tier_type, "tier_name": tier_name or tier_type}
