@@ -58,6 +58,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -95,8 +97,11 @@ public final class Node {
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   /// Compares passwords, each for a good part of a second.
   private final Scheduler passwords = Schedulers.newSingle("penstock-passwords", true);
-  /// Files of clients that the node maps; null for none.
-  private final @Nullable RegionFolder regions;
+  /// Copy between blocks and the shared memory of clients.
+  private final ExecutorService regionThreads = Executors.newFixedThreadPool(
+      Math.max(1, Runtime.getRuntime().availableProcessors() / 2),
+      Thread.ofPlatform().daemon().name("penstock-regions-", 1).factory());
+  private final Optional<RegionFolder> regions;
   private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
@@ -123,7 +128,9 @@ public final class Node {
     this.recording = recording;
     this.config = config;
     this.security = security;
-    this.regions = config.get(TransportSettings.REGIONS).map(Node::regions).orElse(null);
+    // a task that is cancelled is not interrupted: it may be amid a read of a file
+    this.regions = config.get(TransportSettings.REGIONS).map(folder -> new RegionFolder(
+        folder.toAbsolutePath().normalize(), Schedulers.fromExecutor((Executor) regionThreads::execute)));
     this.sockets = sockets;
     this.registry = all.registry();
     this.meters = all.meters();
@@ -141,12 +148,6 @@ public final class Node {
     if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
       new NettyAllocatorMetrics(allocator).bindTo(registry);
     }
-  }
-
-  private static RegionFolder regions(Path folder) {
-    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
-    return new RegionFolder(folder.toAbsolutePath().normalize(),
-        Schedulers.newParallel("penstock-regions", threads, true));
   }
 
   /// Starts a node from `config`.
@@ -303,7 +304,7 @@ public final class Node {
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
-        .regions(regions).generation(generation).build();
+        .regions(regions.orElse(null)).generation(generation).build();
   }
 
   /// Why the registry does not take this rank any more, as soon as it says so: the node is to end then.
@@ -409,8 +410,6 @@ public final class Node {
     timers.dispose();
     decisions.dispose();
     passwords.dispose();
-    if (regions != null) {
-      regions.copies().dispose();
-    }
+    regionThreads.shutdown();
   }
 }
