@@ -158,6 +158,7 @@ class PenstockTier(SecondaryTierManager):
         self._address, self._credentials = address, {"user": user, "password": password, "token": token}
         self._store_seconds, self._load_seconds, self._lookup_seconds = store_seconds, load_seconds, lookup_seconds
         self._fence_seconds, self._most_stores = fence_seconds, stores
+        self.connection: penstock.Node | None = None  # the last one
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._change = threading.Condition()  # guards all below
         self._up = self._ending = self._waited = False
@@ -308,6 +309,7 @@ class PenstockTier(SecondaryTierManager):
                     node.close()
                     node = penstock.Node.at(self._address, space=_space(self._stride),
                                             timeout=self._load_seconds + GRACE_SECONDS, **self._credentials)
+                self.connection = node
                 region = node.region(self._region, self._slots * self._stride, self._stride)
                 with self._change:
                     self._up, self._problem = True, ""
@@ -317,8 +319,8 @@ class PenstockTier(SecondaryTierManager):
             finally:
                 if node is not None:
                     node.close()
-                self._down(sent)
-            if not self._is_over():
+                was_up = self._down(sent)
+            if not was_up and not self._is_over():
                 select.select([self._ear], [], [], RETRY_SECONDS)
                 self._hear()
 
@@ -332,10 +334,11 @@ class PenstockTier(SecondaryTierManager):
         if is_new:
             LOG.warning("node %s: %s; blocks are misses until it is back", self._address, error)
 
-    def _down(self, sent: dict[int, _Request]) -> None:
-        """The connection is gone: what was not sent has failed at once, the rest when the node has let go."""
+    def _down(self, sent: dict[int, _Request]) -> bool:
+        """The connection is gone: what was not sent has failed at once, the rest when the node has let go. Answers
+        whether there was one."""
         with self._change:
-            self._up = False
+            was_up, self._up = self._up, False
             for job in [*self._loads, *self._stores]:
                 if job.waits == 0:
                     self._end(job)
@@ -350,6 +353,7 @@ class PenstockTier(SecondaryTierManager):
             for job in list(self._open.values()):
                 if job.waits:
                     self._end(job)
+        return was_up
 
     def _fence(self) -> None:
         """Waits until the node holds the region no more: until then it may read and write slots."""

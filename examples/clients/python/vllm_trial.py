@@ -1,6 +1,6 @@
-"""A scheduler like vLLM's drives the tier against a node that is killed, frozen, damaged and full.
+"""A scheduler like vLLM's drives the tier against a node that is killed, cut off, frozen, damaged and full.
 
-    python3 vllm_trial.py --jobs 1000 --kills 2 --freezes 2 --damages 4 --fulls 1 -- COMMAND OF A NODE
+    python3 vllm_trial.py --jobs 1000 --kills 2 --cuts 5 --freezes 2 --damages 4 --fulls 1 -- COMMAND OF A NODE
 
 The command gets --listen-socket and --regions-folder. What must hold, or the trial ends with 1: each job is reported
 once; a load that succeeded has in each slot what was stored under its key; blocks of one that failed are misses at
@@ -8,9 +8,11 @@ once; a slot that was given back is written by the node no more; no call of the 
 
 import argparse
 import collections
+import contextlib
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,14 +22,9 @@ import time
 import penstock
 import vllm_stand_in
 
-STRIDE, SLOTS, KEYS = 8192, 256, 3000
-CANARY = b"\xa5" * STRIDE
+SLOTS = 256
 MOST_JOBS = 24  # at once
 SLOWEST_CALL = 0.25  # seconds; a machine under load stops a thread for long
-
-
-def content(key):
-    return random.Random(key).randbytes(STRIDE)
 
 
 class NodeProcess:
@@ -83,14 +80,15 @@ class Trial:
         self.random = random.Random(options.seed)
         self.options, self.job_class = options, job_class
         self.node = NodeProcess(options.command, os.path.join(folder, "node.sock"))
-        self.region = vllm_stand_in.Region(f"trial_{os.getpid()}", SLOTS, STRIDE)
+        self.region = vllm_stand_in.Region(f"trial_{os.getpid()}", SLOTS, options.stride)
+        self.canary = b"\xa5" * options.stride
         for slot in range(SLOTS):
-            self.region.write(slot, CANARY)
-        self.free, self.keys = list(range(SLOTS)), [i.to_bytes(36, "big") for i in range(KEYS)]
+            self.region.write(slot, self.canary)
+        self.free, self.keys = list(range(SLOTS)), [i.to_bytes(36, "big") for i in range(options.keys)]
         self.jobs, self.number = {}, 0
         self.wanted = collections.OrderedDict()  # keys that are looked up, since when
         self.count, self.problems, self.slow, self.latest = collections.Counter(), [], 0.0, []
-        self.down, self.starting = False, None
+        self.down, self.starting, self.failures = False, None, 0
         self.node.start()
         self.node.connected().close()
         self.tier = tier_class(primary_kv_view=self.region.view, address="unix:" + self.node.path, fingerprint="trial")
@@ -98,10 +96,13 @@ class Trial:
 
     def _plan(self):
         kinds = (["kill"] * self.options.kills + ["freeze"] * self.options.freezes + ["damage"] * self.options.damages
-                 + ["full"] * self.options.fulls)
+                 + ["full"] * self.options.fulls + ["cut"] * self.options.cuts)
         self.random.shuffle(kinds)
         step = self.options.jobs / (len(kinds) + 1)
         return collections.deque((int((i + 1) * step), kind) for i, kind in enumerate(kinds))
+
+    def content(self, key):
+        return random.Random(key).randbytes(self.options.stride)
 
     def problem(self, text):
         self.problems.append(text)
@@ -121,9 +122,9 @@ class Trial:
     def take(self, count):
         slots = [self.free.pop(self.random.randrange(len(self.free))) for _ in range(count)]
         for slot in slots:
-            if self.region.read(slot) != CANARY:
+            if self.region.read(slot) != self.canary:
                 self.problem(f"slot {slot} was written after it was given back")
-                self.region.write(slot, CANARY)
+                self.region.write(slot, self.canary)
         return slots
 
     def finished(self, results):
@@ -134,15 +135,16 @@ class Trial:
                 continue
             kind = "load" if job.is_promotion else "store"
             self.count[f"{kind} {'done' if result.success else 'failed'}"] += 1
+            self.failures = 0 if result.success else self.failures + 1
             if not job.is_promotion:
                 self.latest.append(time.monotonic() - since)
-            right = [self.region.read(slot) == content(key) for key, slot in zip(job.keys, job.block_ids)]
+            right = [self.region.read(slot) == self.content(key) for key, slot in zip(job.keys, job.block_ids)]
             if not all(right) and (result.success or not job.is_promotion):
                 self.problem(f"{kind} {result.job_id}: slots must have what was stored ({right})")
             if job.is_promotion and not result.success:
                 self.failed(result, job, right)
             for slot in job.block_ids:
-                self.region.write(slot, CANARY)
+                self.region.write(slot, self.canary)
             self.free += job.block_ids
 
     def failed(self, result, job, right):
@@ -181,22 +183,22 @@ class Trial:
             keys = self.random.sample(self.keys, self.random.randint(1, 8))
             slots = self.take(len(keys))
             for key, slot in zip(keys, slots):
-                self.region.write(slot, content(key))
+                self.region.write(slot, self.content(key))
             self.submit(keys, slots, False)
             if self.random.random() < 0.7:
                 self.wanted.update((key, time.monotonic()) for key in self.random.sample(self.keys, 6) + keys[:2])
-        while self.faults and self.number >= self.faults[0][0]:
+        if self.faults and self.number >= self.faults[0][0] and not self.down:
             getattr(self, self.faults.popleft()[1])()
         if self.down:
-            time.sleep(0.02)
+            time.sleep(0.1)
+        elif self.failures > 2:  # while the tier connects, say
+            time.sleep(0.01)
         elif len(self.jobs) >= MOST_JOBS:
             time.sleep(0.0005)
 
     # --- faults
 
     def kill(self):
-        if self.down:
-            return
         self.down = True
         self.count["killed"] += 1
         self.node.kill()
@@ -204,29 +206,32 @@ class Trial:
         def again():
             self.node.start()
             self.node.connected().close()
+            time.sleep(0.5)  # the tier connects again
             self.down = False
 
         self.starting = threading.Thread(target=again)
         self.starting.start()
 
+    def cut(self):
+        """The connection ends, the node does not: it may be amid a copy."""
+        self.count["cut"] += 1
+        with contextlib.suppress(OSError):
+            socket.socket(fileno=os.dup(self.tier.connection.fileno())).shutdown(socket.SHUT_RDWR)
+
     def freeze(self):
-        if self.down:
-            return
         self.count["frozen"] += 1
         process = self.node.process
         process.send_signal(signal.SIGSTOP)
         threading.Timer(self.random.uniform(0.05, 0.6), process.send_signal, (signal.SIGCONT,)).start()
 
     def damage(self):
-        if self.down:
-            return
-        for key in self.random.sample(self.keys, 200):  # one that the node has
+        for key in self.random.sample(self.keys, min(200, len(self.keys))):  # one that the node has
             self.wanted.pop(key, None)
             while self.look(key) == "RETRY":
                 time.sleep(0.001)
             if self.look(key) == "HIT":
                 began = time.monotonic()
-                found = self.node.flip(content(key)[:64])
+                found = self.node.flip(self.content(key)[:64])
                 self.count["damaged"] += found > 0
                 stood = time.monotonic() - began  # the trial, not the tier
                 self.jobs = {number: (job, since + stood) for number, (job, since) in self.jobs.items()}
@@ -235,17 +240,13 @@ class Trial:
                 return
 
     def full(self):
-        if self.down:
-            return
         self.count["filled"] += 1
         with self.node.connected() as other:  # puts that have room and send nothing
-            space = other.space
             for i in range(8):
                 hashes = [os.urandom(16) for _ in range(min(64, other.welcome["windowBlocks"]))]
                 other._open("put", penstock.REQUEST_CHANNEL, {
                     "keys": other.keys(hashes), "maxSliceBytes": other.welcome["maxSliceBytes"], "ticket": 0,
                     "windowBlocks": len(hashes), "outcomes": True}, 300)
-            assert space.block_bytes == STRIDE
             end = time.monotonic() + 1
             while time.monotonic() < end:
                 self.finished(self.called(self.tier.get_finished_jobs))
@@ -253,7 +254,7 @@ class Trial:
                     keys = [os.urandom(36) for _ in range(4)]  # of no other job: they need room
                     slots = self.take(4)
                     for key, slot in zip(keys, slots):
-                        self.region.write(slot, content(key))
+                        self.region.write(slot, self.content(key))
                     self.submit(keys, slots, False)
                 time.sleep(0.005)
 
@@ -263,7 +264,7 @@ class Trial:
         """Stores until the tier has connected."""
         while not self.count["store done"]:
             (slot,) = self.take(1)
-            self.region.write(slot, content(self.keys[0]))
+            self.region.write(slot, self.content(self.keys[0]))
             self.submit([self.keys[0]], [slot], False)
             self.tier.drain_jobs()
             self.finished(self.tier.get_finished_jobs())
@@ -273,7 +274,7 @@ class Trial:
 
     def run(self):
         self.await_tier()
-        while self.number < self.options.jobs and not self.problems:
+        while (self.number < self.options.jobs or self.faults) and not self.problems:
             self.step()
         if self.starting:
             self.starting.join()
@@ -284,7 +285,7 @@ class Trial:
         for is_late in (False, True):
             for _ in range(8):
                 key, (slot,) = self.random.choice(self.keys), self.take(1)
-                self.region.write(slot, content(key))
+                self.region.write(slot, self.content(key))
                 self.submit([key], [slot], False)
             self.tier.shutdown()
             self.finished(self.tier.get_finished_jobs())
@@ -315,7 +316,8 @@ class Trial:
 
 def main():
     parser = argparse.ArgumentParser()
-    for name, default in (("jobs", 500), ("kills", 1), ("freezes", 1), ("damages", 3), ("fulls", 1), ("seed", 0)):
+    for name, default in (("jobs", 500), ("kills", 1), ("freezes", 1), ("damages", 3), ("fulls", 1), ("cuts", 2),
+                          ("keys", 3000), ("stride", 8192), ("seed", 0)):
         parser.add_argument("--" + name, type=int, default=default)
     parser.add_argument("--names", choices=("earlier", "later"), default="later")
     parser.add_argument("command", nargs="+")
