@@ -290,18 +290,17 @@ class Node(contextlib.AbstractContextManager):
                  password: str = "", token: str | None = None, tls: Any = None, timeout: float = 30) -> None:
         """`host` is the path of a Unix domain socket if `port` is None. `tls` is True or an ssl.SSLContext; `timeout`
         bounds each wait for the node, in seconds."""
+        self._in, self._lock, self._closed, self._stream = bytearray(), threading.Lock(), threading.Event(), -1
         self._socket = socket.create_connection((host, port), timeout) if port else socket.socket(socket.AF_UNIX)
         self._socket.settimeout(timeout)
-        if port is None:
-            self._socket.connect(host)
-        if tls:
-            context = ssl.create_default_context() if tls is True else tls
-            self._socket = context.wrap_socket(self._socket, server_hostname=host)
-        self._in = bytearray()
-        self._lock, self._closed, self._stream = threading.Lock(), threading.Event(), -1
-        self._setup(user, password, token)
-        threading.Thread(target=self._keep_alive, daemon=True).start()
         try:
+            if port is None:
+                self._socket.connect(host)
+            if tls:
+                context = ssl.create_default_context() if tls is True else tls
+                self._socket = context.wrap_socket(self._socket, server_hostname=host)
+            self._setup(user, password, token)
+            threading.Thread(target=self._keep_alive, daemon=True).start()
             self.welcome = self._ask("hello", {"versions": [1], "client": "python", "space": space and space.message()})
         except BaseException:
             self.close()
