@@ -126,7 +126,8 @@ final class RegionRoutesTest {
       Long millis) {
     ByteBuffer numbers = ByteBuffer.allocate(4 * slots.size()).order(ByteOrder.LITTLE_ENDIAN);
     slots.forEach(numbers::putInt);
-    return new RegionMessages.SlotsRequest(number, Messages.Keys.of(SPACE.id(), keys), numbers.array(), ticket, millis, null);
+    return new RegionMessages.SlotsRequest(number, Messages.Keys.of(SPACE.id(), keys), numbers.array(), ticket, millis,
+        null);
   }
 
   private static List<Integer> codes(RegionMessages.SlotsReply reply) {

@@ -122,7 +122,7 @@ final class ServedConnection {
             held),
         new GetRoutes(spaces, holds, carriers, streams, clocks, gate, serving.disagg(), outgoing,
             waits, serving.allocator()),
-        new PutRoutes(spaces, carriers, streams, clocks, gate, 
+        new PutRoutes(spaces, carriers, streams, clocks, gate,
             new PutReceiver.Bounds(incoming, windows, options.windowsAhead(), writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
