@@ -14,7 +14,8 @@ import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
 
 /// Stores the bytes of slots as blocks: window after window it waits for blocks of windows, then for memory of the
-/// tier, then for bytes of the budget, as puts do; reads the slots, and commits. Without room in time it stores no more.
+/// tier, then for bytes of the budget, as puts do; reads the slots, and commits. Without room in time it stores no
+/// more.
 final class SlotStore {
   private final SlotJob job;
   private final PutTerms terms;
