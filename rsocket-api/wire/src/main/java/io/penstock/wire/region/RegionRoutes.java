@@ -47,7 +47,8 @@ public record RegionRoutes(ConnectionRegions regions, ServedSpaces spaces, Strea
     RegionMessages.RegionRequest asked = call.message(RegionMessages.RegionRequest.class);
     BlockTier tier = spaces.of(call, "space", asked.space());
     return Mono.fromSupplier(
-        () -> call.reply(regions.map(folder, asked, tier.info().space().layout().blockBytes())));
+        () -> call.reply(regions.map(folder, asked, tier.info().space().layout().blockBytes())))
+        .subscribeOn(folder.copies());
   }
 
   /// Stores the bytes of slots.

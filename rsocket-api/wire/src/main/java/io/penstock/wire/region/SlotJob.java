@@ -170,7 +170,6 @@ final class SlotJob {
 
   synchronized void done(int position) {
     done.set(position);
-    failed.remove(position);
   }
 
   synchronized void failed(int position, int code) {

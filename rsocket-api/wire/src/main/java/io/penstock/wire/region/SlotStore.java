@@ -11,6 +11,7 @@ import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierHolds.PutTerms;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 
 /// Stores the bytes of slots as blocks: window after window it waits for blocks of windows, then for memory of the
@@ -65,32 +66,30 @@ final class SlotStore {
     for (int i = 0; i < size; i++) {
       if (room.duplicates().get(i)) {
         job.done(first + i);
-      } else { // unless its receipt comes
+      } else if (!room.wanted().get(i)) {
         job.failed(first + i, SlotJob.TAKEN);
       }
     }
     return room.isEmpty()
         ? Mono.empty()
-        : job.copied(() -> fill(room), true).then(Mono.defer(room::commit)).doOnNext(receipts -> stored(room, receipts))
-            .then();
+        : job.copied(() -> fill(room), true).then(Mono.defer(room::commit))
+            .onErrorMap(IllegalStateException.class, e -> room.causeOf(e, job.tier.info().name()))
+            .doOnNext(receipts -> stored(first, size, room, receipts)).then();
   }
 
   private void fill(PutRoom room) {
-    try {
-      for (int i = 0; i < room.drafts().drafts().size(); i++) {
-        BlockDraft draft = room.drafts().drafts().get(i);
-        GranuleRange all = GranuleRange.all(draft.layout());
-        int slot = job.slot(room.drafts().position(i));
-        draft.write(all, memory -> job.region().read(slot, memory, job.terms().sliceBytes(), job.scope::isClosed));
-        job.count(); // throws if not all of it was copied
-        draft.produced(all);
-      }
-    } catch (IllegalStateException e) {
-      throw room.causeOf(e, job.tier.info().name());
+    for (int i = 0; i < room.drafts().drafts().size(); i++) {
+      BlockDraft draft = room.drafts().drafts().get(i);
+      GranuleRange all = GranuleRange.all(draft.layout());
+      int slot = job.slot(room.drafts().position(i));
+      draft.write(all, memory -> job.region().read(slot, memory, job.terms().sliceBytes(), job.scope::isClosed));
+      job.count(); // throws if not all of it was copied
+      draft.produced(all);
     }
   }
 
-  private void stored(PutRoom room, List<Receipt> receipts) {
+  private void stored(int first, int size, PutRoom room, List<Receipt> receipts) {
     receipts.forEach(receipt -> job.done(room.drafts().position(receipt.key())));
+    IntStream.range(first, first + size).filter(job::isOpen).forEach(lost -> job.failed(lost, SlotJob.TAKEN));
   }
 }
