@@ -161,7 +161,7 @@ final class ClientsTest {
             print(node.exists(hashes), node.match(hashes), node.stat()["stat"]["blocks"])
             print(node.remove(hashes), node.exists(hashes), node.stat()["stat"]["blocks"])
         """, address())).lines()).containsExactly("[False, True, True] 0 2",
-            "[False, True, True] [False, False, False] 0");
+        "[False, True, True] [False, False, False] 0");
   }
 
   @ParameterizedTest
