@@ -24,7 +24,7 @@ import vllm_stand_in
 
 SLOTS = 256
 MOST_JOBS = 24  # at once
-SLOWEST_CALL = 0.25  # seconds; a machine under load stops a thread for long
+SLOWEST_CALL = 2.0  # seconds; a machine under load stops a thread for long
 
 
 class NodeProcess:
@@ -36,7 +36,7 @@ class NodeProcess:
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
 
-    def connected(self, seconds=60):
+    def connected(self, seconds=200):
         """A connection of the trial's own, once the node answers."""
         end = time.monotonic() + seconds
         while True:

@@ -54,7 +54,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /// Slots of a client's shared memory, over a Unix domain socket.
-@Timeout(60)
+@Timeout(240)
 final class RegionRoutesTest {
   private static final CacheSpace SPACE =
       CacheSpace.of("slots", BlockLayout.attention(2, 16, 4, 64, ElementType.BF16)); // 32 KiB

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 final class ClientRegionTest {
   private static final Path MEMORY = Path.of("/dev/shm");
   private static final int STRIDE = 1 << 20;
