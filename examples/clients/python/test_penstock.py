@@ -1,8 +1,13 @@
+import json
+import os
 import pathlib
 import re
+import socket
+import tempfile
+import threading
 import unittest
 
-from penstock import CorruptError, PenstockError, Space, crc32c, encode_slice, land_slice, place
+from penstock import CorruptError, Node, PenstockError, Space, crc32c, encode_slice, land_slice, place
 
 SPACE = Space("example", 2, 2, [("KEY", "INT8", 1, 4), ("VALUE", "INT8", 1, 4)])
 HASHES = SPACE.hashes([1, 2])
@@ -11,12 +16,58 @@ BLOCK = bytes(range(32))
 IDS = ["1e896fc774f899c5d39c57e66d6221ff", "faaa62fdd70fe3af49909037589ce1d7",
        "1fd7ca50729f880ec5d2e3efe2c3bf9e"]
 STATES = ["1103c1de208de31385e3b6e3d240934d"]
-PROTOCOL = pathlib.Path(__file__).parents[3] / "rsocket-api" / "wire" / "PROTOCOL.md"
+ROOT = pathlib.Path(__file__).parents[3]
+PROTOCOL, SMALL_CLIENT = ROOT / "rsocket-api/wire/PROTOCOL.md", ROOT / "rsocket-api/wire/docs/small-client.md"
 
 
-def sample(name):
-    """A block of bytes of PROTOCOL.md."""
-    return bytes.fromhex(re.search(rf"```hex {name}\n([^`]*)```", PROTOCOL.read_text("utf-8"))[1])
+def sample(name, page=PROTOCOL):
+    """A block of bytes of a page."""
+    return bytes.fromhex(re.search(rf"```hex {name}\n([^`]*)```", page.read_text("utf-8"))[1])
+
+
+def vectors(name):
+    """Rows of a file of vectors of the kernel."""
+    lines = (ROOT / "pipeline/src/test/resources" / name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def split(frame):
+    """A frame as bytes in front of its message, and the message with the name of the client left out."""
+    at = frame.find(b"{")
+    message = json.loads(frame[at:]) if at >= 0 else {}
+    message.pop("client", None)
+    return frame[3:at] if at >= 0 else frame[3:], message
+
+
+class ScriptedNode(threading.Thread):
+    """A node that reads what small-client.md says a client sends, and answers what it says a node answers."""
+
+    def __init__(self, path, script):
+        super().__init__(daemon=True)
+        self.listening = socket.socket(socket.AF_UNIX)
+        self.listening.bind(path)
+        self.listening.listen()
+        self.script, self.differences = script, []
+        self.start()
+
+    def run(self):
+        peer, _ = self.listening.accept()
+        with peer, peer.makefile("rb") as frames:
+            for is_client, wanted in self.script:
+                if is_client:
+                    length = frames.read(3)
+                    came = length + frames.read(int.from_bytes(length, "big"))
+                    if split(came) != split(wanted):
+                        self.differences.append((came, wanted))
+                else:
+                    peer.sendall(wanted)
+            frames.read()  # until the client leaves
+        self.listening.close()
+
+
+def payload(stream, flags, data):
+    frame = stream.to_bytes(4, "big") + (0x0A << 10 | flags).to_bytes(2, "big") + data
+    return len(frame).to_bytes(3, "big") + frame
 
 
 def slices(most):
@@ -29,6 +80,51 @@ class SmallClientTest(unittest.TestCase):
         self.assertEqual(crc32c(b"123456789"), 0xE3069283)
         self.assertEqual(SPACE.id + HASHES[0], sample("key"))
         self.assertEqual(slices(16)[0], sample("slice"))
+
+    def test_spaces_and_prefixes_have_the_hashes_of_the_vectors(self):
+        spaces = vectors("space-vectors.tsv")
+        for model, layers, tokens, order, planes, group, salt, space_id in spaces:
+            planes = [(kind, element, int(heads), int(width)) for kind, element, heads, width in
+                      (plane.split("/") for plane in planes.split(","))]
+            space = Space(model, int(layers), int(tokens), planes, order, int(group), salt)
+            self.assertEqual(space.id.hex(), space_id)
+        rows = [row[1:] for row in vectors("prefix-vectors.tsv") if row[0] == "next" and row[2]]
+        for parent, tokens, extra, found in rows:
+            tokens = [int(each) for each in tokens.split(",")]
+            extra = [each[1:-1] for each in extra.split("|")] if extra else []
+            space = Space("any", 1, len(tokens), [("VALUE", "INT8", 1, 64)])
+            self.assertEqual(space.hashes(tokens, extra, bytes.fromhex(parent))[0].hex(), found)
+        self.assertGreater(min(len(spaces), len(rows)), 8)
+
+    def test_checksum_of_every_length_is_that_of_the_table(self):
+        data = bytes(i * i % 251 for i in range(20_000))
+        for length in [*range(0, 300), 4095, 4096, 4097, 8191, 8192, 12_345, 20_000]:
+            plain = 0xFFFFFFFF
+            for byte in data[:length]:
+                plain ^= byte
+                for _ in range(8):
+                    plain = plain >> 1 ^ 0x82F63B78 if plain & 1 else plain >> 1
+            self.assertEqual(crc32c(data[:length]), plain ^ 0xFFFFFFFF, f"{length} bytes")
+
+    def test_frames_are_those_of_the_page_for_small_clients(self):
+        def page(name):
+            return sample(name, SMALL_CLIENT)
+
+        whole = encode_slice(SPACE, HASHES, 0, 0, 0, next(SPACE.cuts(32)), BLOCK)
+        script = [(True, page("setup")), (True, page("hello")), (False, page("welcome")), (True, page("match")),
+                  (False, page("prefix")), (True, page("get")), (False, page("found")),
+                  (False, payload(5, 0x20, whole)), (True, page("request-more")), (False, payload(5, 0x40, b"")),
+                  (True, page("put")), (False, page("room")), (False, page("credit")),
+                  (True, payload(7, 0x60, whole)), (False, page("stored")), (False, page("complete"))]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "node")
+            scripted = ScriptedNode(path, script)
+            with Node.at("unix:" + path, space=SPACE) as node:
+                self.assertEqual(node.match(HASHES), 1)
+                self.assertEqual(node.get(HASHES), [BLOCK])
+                self.assertEqual(node.put(HASHES, [BLOCK])[0]["durability"], "VOLATILE")
+            scripted.join(10)
+            self.assertEqual(scripted.differences, [])
 
     def test_groups_and_fingerprints_are_in_the_id_and_in_the_message(self):
         planes = [("KEY", "INT8", 1, 4), ("VALUE", "INT8", 1, 4)]

@@ -32,6 +32,7 @@ public final class NativeFile implements AutoCloseable {
   private static final int SEAL_GROW = 4;
   private static final int SEAL_FUTURE_WRITE = 16;
   private static final int SEEK_END = 2;
+  private static final int LOCK_SHARED = 1;
   private static final int LOCK_EXCLUSIVE = 2;
   private static final int LOCK_NO_WAIT = 4;
   private static final int THIS_FILE = 0x1000;
@@ -153,7 +154,18 @@ public final class NativeFile implements AutoCloseable {
   ///
   /// @return false if another opening has the lock, in this process or in another
   public boolean tryLock() throws SystemCallException {
-    long answer = CLibrary.call(state -> (int) Sharing.LOCK.invokeExact(state, number, LOCK_EXCLUSIVE | LOCK_NO_WAIT));
+    return tryLock(LOCK_EXCLUSIVE);
+  }
+
+  /// Locks the file as [#tryLock] does, but beside others that lock it so.
+  ///
+  /// @return false if another opening has the lock for itself
+  public boolean tryShare() throws SystemCallException {
+    return tryLock(LOCK_SHARED);
+  }
+
+  private boolean tryLock(int kind) throws SystemCallException {
+    long answer = CLibrary.call(state -> (int) Sharing.LOCK.invokeExact(state, number, kind | LOCK_NO_WAIT));
     return answer != -SystemCallException.EAGAIN && require("flock", answer) == 0;
   }
 

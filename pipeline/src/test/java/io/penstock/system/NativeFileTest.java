@@ -112,6 +112,25 @@ final class NativeFileTest {
   }
 
   @Test
+  void sharedLock_isHeldBesideOthers_butNotBesideOneForItself() throws IOException {
+    Path path = folder.resolve("lock");
+    try (NativeFile alone = NativeFile.openOrCreate(path)) {
+      try (NativeFile second = NativeFile.openNoLink(path)) {
+        try (NativeFile first = NativeFile.openNoLink(path)) {
+          assertThat(first.tryShare()).isTrue();
+          assertThat(second.tryShare()).isTrue();
+          assertThat(alone.tryLock()).isFalse();
+        }
+        assertThat(alone.tryLock()).isFalse();
+      }
+      assertThat(alone.tryLock()).isTrue();
+      try (NativeFile late = NativeFile.openNoLink(path)) {
+        assertThat(late.tryShare()).isFalse();
+      }
+    }
+  }
+
+  @Test
   void file_thatIsMissingOrALink_isRefusedByName() throws IOException {
     Path path = folder.resolve("missing");
     assertThatThrownBy(() -> NativeFile.openToRead(path)).isInstanceOfSatisfying(SystemCallException.class,

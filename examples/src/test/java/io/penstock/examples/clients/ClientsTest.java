@@ -150,6 +150,20 @@ final class ClientsTest {
     assertThat(language.run(arguments).lines()).containsExactly("0x1004 space.model other -400", language.miss);
   }
 
+  @Test
+  void clientInPython_looksUpRemovesAndHasFigures() throws Exception {
+    assertThat(Language.PYTHON.run(List.of("-c", """
+        import sys
+        from penstock import Node
+        with Node.at(sys.argv[1]) as node:
+            hashes = node.space.hashes(range(48))
+            node.put(hashes[1:], [bytes(node.space.block_bytes)] * 2)
+            print(node.exists(hashes), node.match(hashes), node.stat()["stat"]["blocks"])
+            print(node.remove(hashes), node.exists(hashes), node.stat()["stat"]["blocks"])
+        """, address())).lines()).containsExactly("[False, True, True] 0 2",
+        "[False, True, True] [False, False, False] 0");
+  }
+
   @ParameterizedTest
   @EnumSource
   void ownTests_ofTheClient_pass(Language language) throws Exception {

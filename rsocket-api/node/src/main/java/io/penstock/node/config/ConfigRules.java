@@ -79,6 +79,8 @@ final class ConfigRules {
         .toArray(Setting<?>[]::new));
     rules.rule(() -> ClusterSettings.lack(config).ifPresent(lack -> rules.thisHost(ClusterSettings.HOST, lack)),
         ClusterSettings.CLUSTER, ClusterSettings.HOST, ClusterSettings.SECRET, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> TransportSettings.requireSocket(config, problems), TransportSettings.REGIONS,
+        TransportSettings.SOCKET);
     rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
         TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);

@@ -60,6 +60,9 @@ public final class TransportSettings {
       SettingType.count(0, 1_000_000), "0",
       "Microseconds that the thread of a read ring may spin before it sleeps, for clients that wish it; it takes a"
           + " processor meanwhile.");
+  public static final Setting<Optional<Path>> REGIONS = new Setting<>("regions.folder", SettingType.pathOrOff(), "off",
+      "Folder, such as /dev/shm, of files of this user in shared memory whose slots the node reads and writes for"
+          + " clients at listen.socket, such as vLLM; or off.");
   public static final Setting<Long> SEND_BUFFER = new Setting<>("transport.send.buffer", buffer(), SettingType.AUTO,
       "Buffer of the system for what a socket sends; auto is 4 MiB for a Unix domain socket, else left to the system.");
   public static final Setting<Long> RECEIVE_BUFFER = new Setting<>("transport.receive.buffer", buffer(),
@@ -73,7 +76,7 @@ public final class TransportSettings {
 
   /// All settings in the order of the help.
   public static final List<Setting<?>> ALL = List.of(SOCKET, WEB_SOCKET_PORT, ORIGINS, PROTOCOL, FALLBACK, CONGESTION,
-      CARRIER, RINGS, RING_SPIN, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
+      CARRIER, RINGS, RING_SPIN, REGIONS, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
 
   private TransportSettings() {}
 
@@ -169,6 +172,14 @@ public final class TransportSettings {
             words(KINDS.stream().filter(each -> isConfigured(config, each)).toList()),
             kind == TransportKind.UDS ? SOCKET.flag() : WEB_SOCKET_PORT.flag(), kind.word(), config.was(PROTOCOL)));
       }
+    }
+  }
+
+  /// A region is named over the Unix domain socket alone.
+  static void requireSocket(NodeConfig config, List<String> problems) {
+    if (config.get(REGIONS).isPresent() && config.get(SOCKET).isEmpty()) {
+      problems.add("regions.folder must be off without listen.socket, over which clients name files (%s)".formatted(
+          config.was(REGIONS)));
     }
   }
 

@@ -43,6 +43,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.MeteredWire;
 import io.penstock.wire.credit.Rates;
+import io.penstock.wire.region.RegionFolder;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
@@ -59,6 +60,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -96,6 +99,11 @@ public final class Node {
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   /// Compares passwords, each for a good part of a second.
   private final Scheduler passwords = Schedulers.newSingle("penstock-passwords", true);
+  /// Copy between blocks and the shared memory of clients.
+  private final ExecutorService regionThreads = Executors.newFixedThreadPool(
+      Math.max(1, Runtime.getRuntime().availableProcessors() / 2),
+      Thread.ofPlatform().daemon().name("penstock-regions-", 1).factory());
+  private final Optional<RegionFolder> regions;
   private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
@@ -124,6 +132,9 @@ public final class Node {
     this.recording = recording;
     this.config = config;
     this.security = security;
+    // a task that is cancelled is not interrupted: it may be amid a read of a file
+    this.regions = config.get(TransportSettings.REGIONS).map(folder -> new RegionFolder(
+        folder.toAbsolutePath().normalize(), Schedulers.fromExecutor((Executor) regionThreads::execute)));
     this.sockets = sockets;
     this.registry = all.registry();
     this.meters = all.meters();
@@ -310,7 +321,7 @@ public final class Node {
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
-        .generation(generation).build();
+        .regions(regions.orElse(null)).generation(generation).build();
   }
 
   /// Why the registry does not take this rank any more, or the cluster this node, as soon as one says so: the node is
@@ -422,5 +433,6 @@ public final class Node {
     timers.dispose();
     decisions.dispose();
     passwords.dispose();
+    regionThreads.shutdown();
   }
 }

@@ -76,6 +76,7 @@ final class PrintConfigTest {
         transport.carrier              auto        default
         transport.rings                16          default
         transport.ring.spin.micros     0           default
+        regions.folder                 off         default
         transport.send.buffer          auto        default
         transport.receive.buffer       auto        default
         advertise.host                 auto        default

@@ -212,6 +212,14 @@ final class TransportsTest {
   }
 
   @Test
+  void folderOfRegions_withoutASocket_isRefused() {
+    flags.put(TransportSettings.REGIONS, "/dev/shm");
+    assertThatThrownBy(this::start)
+        .hasMessageContaining("regions.folder must be off without listen.socket, over which clients name files (was"
+            + " /dev/shm");
+  }
+
+  @Test
   void congestionControl_thatTheSystemLacks_failsAtStartNamingThoseThatItHas() {
     flags.put(TransportSettings.CONGESTION, "vegas");
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags))

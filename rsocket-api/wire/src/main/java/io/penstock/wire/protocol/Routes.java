@@ -40,6 +40,13 @@ public final class Routes {
   /// Streams the events of blocks.
   public static final String EVENTS = PREFIX + "events";
 
+  /// Has the node map shared memory of the client.
+  public static final String REGION = PREFIX + "region";
+  /// Stores slots of a region as blocks.
+  public static final String STORE = PREFIX + "store";
+  /// Copies blocks to slots of a region.
+  public static final String LOAD = PREFIX + "load";
+
   /// Asks which segments the node has.
   public static final String SEGMENTS = PREFIX + "segments";
   /// Streams bytes from a segment.
@@ -79,7 +86,7 @@ public final class Routes {
   public static final List<String> ALL =
       List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
           LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL,
-          SESSION, BLOCKS, MEMBERS, LOCATE, TASKS, TASK, USAGE);
+          SESSION, BLOCKS, MEMBERS, LOCATE, TASKS, TASK, USAGE, REGION, STORE, LOAD);
 
   private Routes() {}
 
@@ -87,9 +94,11 @@ public final class Routes {
   public static Role roleFor(String route) {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, BLOCKS, SEGMENTS, READ, INSTANCES,
-          MEMBERS, LOCATE, TASKS ->
+          MEMBERS, LOCATE, TASKS, REGION, LOAD ->
         Role.READER;
-      case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL, USAGE -> Role.WRITER;
+      case PUT, PIN, SESSION, WRITE, NOTIFY, CLAIM, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL, USAGE,
+          STORE ->
+        Role.WRITER;
       default -> Role.ADMIN;
     };
   }

@@ -6,11 +6,13 @@ import io.penstock.check.Checks;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Limits;
+import io.penstock.wire.region.RegionFolder;
 import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// How a [KvServer] serves.
 ///
@@ -40,12 +42,13 @@ import java.util.List;
 /// @param access who may connect, and what each user may do
 /// @param streams hears of each stream of slices that ended
 /// @param rates how fast each connection may ask and move bytes
+/// @param regions where the node finds shared memory of its clients that it maps; null for nowhere
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration idleGrace, Duration mostLifetime, long requestBytes,
     int putBlocks,
     List<Carrier> carriers, int rings, Duration ringSpin, AdvertisedEndpoints endpoints, Access access,
-    StreamListener streams, Rates rates, long generation) {
+    StreamListener streams, Rates rates, @Nullable RegionFolder regions, long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
@@ -85,7 +88,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still (25 ms while others find no room), 5 minutes of silence, 1/256 of the heap (at
   /// least 4 MiB) for messages of requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do
-  /// not spin, access for every peer, any rate, generation 0.
+  /// not spin, access for every peer, any rate, no regions of clients, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -96,7 +99,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
         .mostLifetime(mostLifetime)
         .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin)
         .endpoints(endpoints)
-        .access(access).streams(streams).rates(rates).generation(generation);
+        .access(access).streams(streams).rates(rates).regions(regions)
+        .generation(generation);
   }
 
   /// These options with another listener.
@@ -155,6 +159,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private AdvertisedEndpoints endpoints = AdvertisedEndpoints.none();
     private StreamListener streams = StreamListener.noop();
     private Rates rates = Rates.none();
+    private @Nullable RegionFolder regions;
     private long generation;
     private int rings = 16;
     private Duration ringSpin = Duration.ZERO;
@@ -163,6 +168,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public Builder rates(Rates most) {
       rates = most;
+      return this;
+    }
+
+    public Builder regions(@Nullable RegionFolder folder) {
+      regions = folder;
       return this;
     }
 
@@ -262,7 +272,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
           idleGrace, mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams,
-          rates,
+          rates, regions,
           generation);
     }
   }

@@ -1,10 +1,13 @@
 package io.penstock.wire.server;
 
 import io.penstock.wire.credit.Budget;
+import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.credit.ConnectionRate;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.credit.SilenceLimit;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.region.ConnectionRegions;
+import io.penstock.wire.region.RegionRoutes;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.segment.ConnectionWrites;
 import io.penstock.wire.server.call.CallClocks;
@@ -51,6 +54,7 @@ final class ServedConnection {
   private final NodeCarriers carriers;
   private final StreamTickets streams;
   private final ConnectionWrites writes;
+  private final ConnectionRegions regions;
   /// Turns of this connection.
   private final Scheduler turns;
   private final AtomicBoolean gone = new AtomicBoolean();
@@ -71,6 +75,7 @@ final class ServedConnection {
     this.carriers = new NodeCarriers(options.carriers(), process);
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
+    this.regions = new ConnectionRegions(options.regions(), process);
     this.turns = serving.turns().ofConnection();
     serving.staging().enter();
   }
@@ -99,6 +104,7 @@ final class ServedConnection {
     Budget incoming = rate.incoming(share.incoming(options.maxStreams()));
     SilenceLimit.Rule reading = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.gets());
     SilenceLimit.Rule writing = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.puts());
+    BudgetLane windows = share.windows(options.maxStreams());
     GetWaits waits = new GetWaits(reading, options.awaitTimeout());
     return new RouteGroups(gate,
         new HelloRoutes(spaces, carriers,
@@ -116,17 +122,15 @@ final class ServedConnection {
             held),
         new GetRoutes(spaces, holds, carriers, streams, clocks, gate, serving.disagg(), outgoing,
             waits, serving.allocator()),
-        new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming, writing)),
+        new PutRoutes(spaces, carriers, streams, clocks, gate,
+            new PutReceiver.Bounds(incoming, windows, options.windowsAhead(), writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
         new RankRoutes(spaces, new RankRoutes.Source(party(), address, new Object(), user(caller)),
             serving.disagg(), options.generation(), serving.kept(), serving.timers()),
-        new ClusterRoutes(spaces, serving.disagg().cluster(), serving.disagg().tasks()));
-  }
-
-  private PutReceiver.Bounds putBounds(Budget incoming, SilenceLimit.Rule stall) {
-    KvServerOptions options = serving.options();
-    return new PutReceiver.Bounds(incoming, share.windows(options.maxStreams()), options.windowsAhead(), stall);
+        new ClusterRoutes(spaces, serving.disagg().cluster(), serving.disagg().tasks()),
+        new RegionRoutes(regions, spaces, streams, clocks,
+            new RegionRoutes.Bounds(windows, incoming, outgoing, serving.timers())));
   }
 
   /// Ends what the caller has lost the right to: streams, leases, the read ring.
@@ -144,6 +148,7 @@ final class ServedConnection {
       serving.shares().leave(user(caller), address);
       holds.close();
       writes.close();
+      regions.close();
     }
   }
 }

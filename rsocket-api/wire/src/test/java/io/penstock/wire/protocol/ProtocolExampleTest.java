@@ -19,6 +19,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.check.Checksum;
+import io.penstock.wire.region.RegionMessages;
 import io.penstock.wire.slice.SliceHeader;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -56,6 +57,12 @@ final class ProtocolExampleTest {
     assertHex("reply", ControlCodec.CBOR.encode(new Messages.MatchReply(1), HEAP));
     assertHex("slice", slice());
     assertHex("segment-slice", segmentSlice());
+    assertHex("region", ControlCodec.CBOR.encode(
+        new RegionMessages.RegionRequest(Fields.bytes(SPACE.id()), "/dev/shm/engine", 64 << 20, 1 << 20), HEAP));
+    assertHex("store", ControlCodec.CBOR.encode(new RegionMessages.SlotsRequest(1, Messages.Keys.of(List.of(KEY)),
+        new byte[] {5, 0, 0, 0}, 0, 400L, null), HEAP));
+    assertHex("slots-reply", ControlCodec.CBOR.encode(new RegionMessages.SlotsReply(2, new byte[] {1},
+        List.of(new PutMessages.Failed(1, -200))), HEAP));
     assertHex("error", Unpooled.copiedBuffer(refusal(), StandardCharsets.UTF_8));
   }
 

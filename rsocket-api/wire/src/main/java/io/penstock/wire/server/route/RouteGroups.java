@@ -3,6 +3,7 @@ package io.penstock.wire.server.route;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.region.RegionRoutes;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.DrainGate;
 import io.penstock.wire.server.call.Request;
@@ -16,7 +17,7 @@ import reactor.core.publisher.Mono;
 /// Which group serves which route of one connection.
 public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUps, HoldRoutes holds, StatRoutes stat,
     EventRoutes events, DrainRoutes drain, RingRoutes rings, GetRoutes gets, PutRoutes puts, SegmentRoutes segments,
-    RankRoutes ranks, ClusterRoutes cluster) {
+    RankRoutes ranks, ClusterRoutes cluster, RegionRoutes regions) {
   /// What answers a question about visible blocks at once; null if nothing does, or the request is another one.
   public @Nullable Callable<Payload> atOnce(Call call) {
     return switch (call.route()) {
@@ -44,6 +45,9 @@ public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUp
       case Routes.TASKS -> cluster.tasks(call);
       case Routes.TASK -> cluster.task(call);
       case Routes.RING -> gate.working(() -> rings.ring(call));
+      case Routes.REGION -> gate.working(() -> regions.region(call));
+      case Routes.STORE -> gate.working(() -> regions.store(call));
+      case Routes.LOAD -> gate.working(() -> regions.load(call));
       case Routes.KEEP -> gate.working(() -> ranks.answered(call));
       default -> ranks.serves(call.route()) ? ranks.answered(call) : segments.answered(call);
     };
