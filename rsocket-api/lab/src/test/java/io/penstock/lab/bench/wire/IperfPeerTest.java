@@ -21,7 +21,7 @@ final class IperfPeerTest {
 
   @Test
   void bytesAndCpu_areCounted() throws IOException {
-    try (Peer peer = IperfPeer.startIfInstalled(Console.system())) {
+    try (Peer peer = IperfPeer.startIfInstalled(Console.ofProcess())) {
       assumeTrue(peer != null, "iperf3 is not installed");
       try (Load load = peer.load(64 << 10, 16, SETTING)) {
         assertThat(load.run(1_000_000).units()).as("too short for it").isZero();
@@ -35,6 +35,6 @@ final class IperfPeerTest {
 
   @Test
   void aMachineWithoutIt_isToldSo() throws IOException {
-    assertThat(Installed.program("no-such-program", "iperf3", Console.system())).isNull();
+    assertThat(Installed.program("no-such-program", "iperf3", Console.ofProcess())).isNull();
   }
 }
