@@ -15,8 +15,8 @@ public final class S3Settings {
 
   public static final Setting<Optional<Path>> KEYS =
       new Setting<>("s3.keys.file", SettingType.pathOrOff(), "off",
-      "File with lines ID SECRET [USER [TOKEN]], the access keys with which clients sign. Without it, any signature"
-          + " will do, which a node with users refuses.");
+          "File with lines ID SECRET [USER [TOKEN]], the access keys with which clients sign. Without it, any signature"
+              + " will do, which a node with users refuses.");
   public static final Setting<List<String>> DOMAINS = new Setting<>("s3.domains", domains(), "localhost",
       "Names of this node for clients that put the bucket before the name: BUCKET.NAME.");
   public static final Setting<Integer> MOST_VALUE = new Setting<>("s3.value.most",

@@ -49,9 +49,15 @@ final class ClusterTierTest {
   private final List<ClusterOfTiers> opened = new ArrayList<>();
   private final SlabArena source = new SlabArena("put", SPACE.layout(), 64, 64);
 
+  /// A long run holds the nodes of one seed at a time.
+  private void closeNodes() {
+    opened.forEach(nodes -> nodes.close().block(PATIENCE));
+    opened.clear();
+  }
+
   @AfterEach
   void close() {
-    opened.forEach(nodes -> nodes.close().block(PATIENCE));
+    closeNodes();
     assertThat(source.claimedSlots()).isZero();
     source.close();
   }
@@ -241,6 +247,7 @@ final class ClusterTierTest {
     for (long seed = 0; seed < 60; seed++) {
       run(seed, this::readWindows);
       run(seed, this::readSlices);
+      closeNodes();
     }
   }
 
@@ -250,6 +257,7 @@ final class ClusterTierTest {
     for (long seed = 1_000; seed < 11_000; seed++) {
       run(seed, this::readWindows);
       run(seed, this::readSlices);
+      closeNodes();
     }
   }
 

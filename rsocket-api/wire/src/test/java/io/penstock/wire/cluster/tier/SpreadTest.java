@@ -43,9 +43,15 @@ final class SpreadTest {
   private final List<ClusterOfTiers> opened = new ArrayList<>();
   private final SlabArena source = new SlabArena("put", SPACE.layout(), 64, 64);
 
+  /// A long run holds the nodes of one seed at a time.
+  private void closeNodes() {
+    opened.forEach(nodes -> nodes.close().block(PATIENCE));
+    opened.clear();
+  }
+
   @AfterEach
   void close() {
-    opened.forEach(nodes -> nodes.close().block(PATIENCE));
+    closeNodes();
     assertThat(source.claimedSlots()).isZero();
     source.close();
   }
@@ -131,6 +137,7 @@ final class SpreadTest {
   void aMemberThatDiesInTheMiddle_costsItsCopiesAlone_longRun() {
     for (long seed = 1_000; seed < 11_000; seed++) {
       dieInTheMiddle(seed);
+      closeNodes();
     }
   }
 
