@@ -197,6 +197,11 @@ public final class ValueStore {
       return new Info(head.length(), head.version());
     }
 
+    /// The keys of its parts, without the head.
+    public List<BlockKey> partKeys() {
+      return head.parts() == 0 ? List.of() : head.partKeys();
+    }
+
     /// Its head and, if it has parts, the first one, which is evicted before the others and the head wherever the least
     /// recently used block goes first: while a tier has both, the value is whole.
     public List<BlockKey> marks() {
@@ -216,6 +221,26 @@ public final class ValueStore {
     @Override
     public String toString() {
       return "value " + head.name() + " of " + head.length() + " bytes";
+    }
+  }
+
+  /// Finds values by their blocks: those of `keys` that have the head of a value. Counts as no use.
+  ///
+  /// @param keys of any blocks of this tier; those that are not heads are passed over
+  /// @return in the order of `keys`; parts of these values may have been evicted
+  public Flux<Stored> heads(List<BlockKey> keys) {
+    CacheSpace space = tier.info().space();
+    return Flux.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> tier.peek(keys, scope).flatMapMany(lease -> lease.windows(windowParts, scope)
+            .concatMapIterable(window -> window, 1).mapNotNull(one -> headIn(space, one))
+            .doFinally(end -> lease.close())),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
+  private @Nullable Stored headIn(CacheSpace space, LeasedBlock one) {
+    try (Block block = one.block()) {
+      return block.read(memory -> ValueHead.read(space, memory))
+          .filter(head -> head.key().equals(block.key()) && mayExist(head)).map(Stored::new).orElse(null);
     }
   }
 

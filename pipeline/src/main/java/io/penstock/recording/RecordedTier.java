@@ -91,6 +91,12 @@ public final class RecordedTier extends ForwardingTier {
     return BlockKey.distinct(keys, info().space().id());
   }
 
+  /// A lease like others: a recording knows no other.
+  @Override
+  public Mono<Lease> peek(List<BlockKey> keys, BlockScope scope) {
+    return lease(keys, OnMiss.SKIP, scope);
+  }
+
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return lease(keys, onMiss, null, scope);

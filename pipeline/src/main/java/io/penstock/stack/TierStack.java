@@ -197,9 +197,19 @@ public final class TierStack implements BlockTier {
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
+    return leased(asked, () -> parts.leases.lease(asked, onMiss, session), scope);
+  }
+
+  @Override
+  public Mono<Lease> peek(List<BlockKey> keys, BlockScope scope) {
+    List<BlockKey> asked = distinct(keys);
+    return leased(asked, () -> parts.leases.peek(asked), scope);
+  }
+
+  private Mono<Lease> leased(List<BlockKey> keys, Supplier<Lease> decision, BlockScope scope) {
     return Mono.create(sink -> {
-      parts.room.wantFor(asked);
-      Lease lease = scope.adopt(parts.leases.lease(asked, onMiss, session));
+      parts.room.wantFor(keys);
+      Lease lease = scope.adopt(decision.get());
       sink.onCancel(lease::close);
       sink.success(lease);
     });

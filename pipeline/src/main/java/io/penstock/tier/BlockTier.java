@@ -80,6 +80,14 @@ public interface BlockTier {
     return lease(keys, onMiss, scope);
   }
 
+  /// Leases the visible blocks of `keys` for one who reads them for itself, such as to know what they are. It counts as
+  /// no use, and moves no block to a faster level. A tier that cannot do so leases as [#lease] does.
+  ///
+  /// @param scope owns the lease; cancelling the `Mono` closes it
+  default Mono<Lease> peek(List<BlockKey> keys, BlockScope scope) {
+    return lease(keys, OnMiss.SKIP, scope);
+  }
+
   /// Says in which state a session is. [SessionState#ACTIVE] also makes a session known, and counts as a use of it.
   ///
   /// @return whether the tier knows the session; false for a tier that knows no sessions, and if there are too many

@@ -69,6 +69,25 @@ final class ValueStoreTest {
         .extracting(Presence::count).isEqualTo(1);
   }
 
+  @Test
+  void values_areFoundByTheirBlocks() {
+    put("short", bytes(10, 1));
+    put("long", bytes(5 * PART, 2));
+    put("removed", bytes(2 * PART, 3));
+    store.remove("removed").block(SOON);
+    List<BlockKey> all = requireNonNull(tier.follow().takeUntil(TierEvent.SnapshotEnded.class::isInstance)
+        .ofType(TierEvent.Present.class).map(TierEvent.Present::key).collectList().block(SOON));
+    assertThat(all).hasSize(7);
+    long uses = requireNonNull(tier.stat().block(SOON)).hits();
+    List<ValueStore.Stored> found = requireNonNull(store.heads(all).collectList().block(SOON));
+    assertThat(found).extracting(ValueStore.Stored::name).containsExactlyInAnyOrder("short", "long");
+    assertThat(found).allSatisfy(value -> {
+      assertThat(all).containsAll(value.partKeys()).containsAll(value.marks());
+      assertThat(value.length()).isEqualTo(value.name().equals("short") ? 10 : 5 * PART);
+    });
+    assertThat(requireNonNull(tier.stat().block(SOON)).hits()).isEqualTo(uses);
+  }
+
   private BlockTier tier(long capacityBlocks) {
     HostTier host = new HostTier(SPACE, capacityBlocks,
         StackOptions.defaults("values").withIngressBlocks(8).withExact(false), TierListener.noop());

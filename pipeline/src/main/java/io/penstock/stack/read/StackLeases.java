@@ -84,6 +84,19 @@ public final class StackLeases implements StackLease.Owner {
             () -> decide(lease, keys, first, end, onMiss, after)));
   }
 
+  /// Leases the visible blocks of `keys`, which counts as no use and promotes none.
+  public StackLease peek(List<BlockKey> keys) {
+    return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), null), keys,
+        (lease, first, end, after) -> {
+          decisions.requireOpen();
+          for (int i = first; i < end; i++) {
+            if (index.find(keys.get(i), after) instanceof Resident block && states.isReadable(block)) {
+              lease.find(i, block);
+            }
+          }
+        });
+  }
+
   /// Leases the visible blocks under the read lease `id`.
   ///
   /// @throws LeaseExpiredException if no lease has this id

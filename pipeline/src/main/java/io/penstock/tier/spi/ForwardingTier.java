@@ -76,6 +76,11 @@ public abstract class ForwardingTier implements BlockTier {
         : tier.reserve(keys, terms, scope);
   }
 
+  @Override
+  public Mono<Lease> peek(List<BlockKey> keys, BlockScope scope) {
+    return tier.peek(keys, scope);
+  }
+
   /// Passes leases of sessions to [#lease(List, OnMiss, BlockScope)], which a subclass may override, unless a subclass
   /// lets sessions through.
   @Override

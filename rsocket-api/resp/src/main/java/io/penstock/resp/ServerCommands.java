@@ -87,7 +87,8 @@ final class ServerCommands {
     all.put("Stats", facts("total_connections_received", house.accepted(), "keyspace_hits", used.hits(),
         "keyspace_misses", used.misses(), "total_net_input_bytes", used.bytesIn(), "total_net_output_bytes",
         used.bytesOut(), "penstock_writes", used.writes(), "penstock_drops", used.drops(), "penstock_damages",
-        used.damages(), "penstock_aborts", used.aborts()));
+        used.damages(), "penstock_aborts", used.aborts(), "penstock_names", session.values().count(),
+        "penstock_names_complete", session.values().isComplete() ? 1 : 0));
     all.put("Replication", facts("role", "master", "connected_slaves", 0));
     all.put("Cluster", facts("cluster_enabled", 0));
     all.put("Keyspace", session.values().count() == 0

@@ -64,11 +64,13 @@ final class OpenDoor implements AutoCloseable {
       seen.add(between.apply(tier));
     }
     InstantSource wall = () -> Instant.ofEpochMilli(wallMillis.get());
-    DoorSpaces spaces = DoorSpaces.of(DoorSettings.RESP, config, seen, wall, System::nanoTime, new HashMap<>());
+    DoorTerms.Threads threads = new DoorTerms.Threads(loops, timers, timers, timers);
+    DoorTerms.Clocks clocks = new DoorTerms.Clocks(wall, System::nanoTime);
+    DoorSpaces spaces = DoorSpaces.of(DoorSettings.RESP, config, seen, threads, clocks, new HashMap<>());
     values = spaces.of().values();
     house = new RespHouse(new DoorTerms(config.get(DoorSettings.RESP.listen()).orElseThrow(), config, null, access,
         spaces, uses, new ByteBudget("test", 64 << 20, 64), 0x1234_5678_9abcL,
-        new DoorTerms.Threads(loops, timers, timers, timers), new DoorTerms.Clocks(wall, System::nanoTime)));
+        threads, clocks));
     server = requireNonNull(RespServer.listen(house).block(SOON));
   }
 

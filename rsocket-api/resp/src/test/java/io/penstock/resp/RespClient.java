@@ -8,6 +8,8 @@ import java.io.OutputStream;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A connection that sends and reads bytes.
@@ -90,6 +92,23 @@ final class RespClient implements AutoCloseable {
     return bytes;
   }
 
+  /// The names that SCAN tells, in the order of its pages.
+  List<String> scan() throws IOException {
+    List<String> all = new ArrayList<>();
+    String cursor = "0";
+    do {
+      call("SCAN", cursor, "COUNT", "10");
+      line();
+      cursor = line();
+      int count = Integer.parseInt(line().substring(1));
+      for (int i = 0; i < count; i++) {
+        all.add(text(Integer.parseInt(line().substring(1))));
+        read(2);
+      }
+    } while (!cursor.equals("0"));
+    return all;
+  }
+
   /// Whether nothing comes any more, and the connection has ended.
   boolean isEnded() throws IOException {
     try {
@@ -97,6 +116,11 @@ final class RespClient implements AutoCloseable {
     } catch (SocketException e) { // reset
       return true;
     }
+  }
+
+  /// Sends no more.
+  void endSending() throws IOException {
+    socket.shutdownOutput();
   }
 
   /// Ends the connection as a process that is killed does.

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.AdminRequest;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.door.DoorValues;
 import io.penstock.node.serve.Node;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -16,7 +18,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -85,6 +89,64 @@ final class RespNodeTest {
   }
 
   @Test
+  void namesOfWhatWasOnTheDisk_areToldAfterARestart_andThoseThatGoAreNot() throws IOException {
+    String yaml = "dram: 4MiB\nssd: 256MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.segment.bytes: 4MiB\n";
+    Node first = start(yaml);
+    try (RespClient client = connect(first)) {
+      for (int i = 0; i < 24; i++) {
+        assertThat(client.call("SET", "m@03020302@0@" + i, value(i, 600_000))).isEqualTo("+OK");
+        assertThat(client.call("SET", "small" + i, value(i, 100))).isEqualTo("+OK");
+      }
+      assertThat(client.call("DEL", "small7")).isEqualTo(":1");
+      assertThat(first.drain().block(SOON)).isTrue();
+    }
+
+    Node second = start(yaml);
+    try (RespClient client = connect(second)) {
+      Eventually.holds("all names are known", () -> isComplete(second));
+      List<String> told = client.scan();
+      List<String> there = new ArrayList<>();
+      for (int i = 0; i < 24; i++) {
+        for (String name : List.of("m@03020302@0@" + i, "small" + i)) {
+          if (client.bulk("GET", name) != null) {
+            there.add(name);
+          }
+        }
+      }
+      assertThat(told).containsExactlyInAnyOrderElementsOf(there).hasSizeGreaterThan(12).doesNotContain("small7");
+      assertThat(client.call("DBSIZE")).isEqualTo(":" + there.size());
+      assertThat(client.call("DEL", there.getFirst())).isEqualTo(":1");
+      assertThat(client.scan()).hasSize(there.size() - 1).doesNotContain(there.getFirst());
+    } finally {
+      second.close().block(SOON);
+    }
+  }
+
+  private static boolean isComplete(Node node) {
+    return node.doors().getFirst().names().values().stream().allMatch(DoorValues.Names::complete);
+  }
+
+  @Test
+  void tooManyNames_areLeftOut_andThatIsSaid_butTheirValuesAreFound() throws IOException {
+    Node node = start("dram: 16MiB\ndoors.names.bytes: 64KiB\n");
+    try (RespClient client = connect(node)) {
+      for (int i = 0; i < 300; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 10))).isEqualTo("+OK");
+      }
+      assertThat(isComplete(node)).isFalse();
+      assertThat(node.doors().getFirst().names().get("values").known()).isBetween(50, 110);
+      assertThat(client.scan()).hasSizeBetween(50, 110);
+      assertThat(new String(Objects.requireNonNull(client.bulk("INFO", "stats")), StandardCharsets.UTF_8))
+          .contains("penstock_names_complete:0");
+      for (int i = 0; i < 300; i++) {
+        assertThat(client.bulk("GET", "k" + i)).isEqualTo(value(i, 10));
+      }
+    } finally {
+      node.close().block(SOON);
+    }
+  }
+
+  @Test
   void users_haveTheirRolesAndSpaces_andFiguresOfTheirOwn() throws Exception {
     Path users = Files.writeString(folder.resolve("users"), "reader:" + token("r") + "\nwriter:" + token("w") + "\n");
     Path rules = Files.writeString(folder.resolve("rules"), """
@@ -110,6 +172,32 @@ final class RespNodeTest {
       assertThat(client.call("EXISTS", "other")).isEqualTo(":0");
       assertThat(node.doors().getFirst().users().get("writer").writes()).isEqualTo(1);
       assertThat(node.doors().getFirst().users().get("reader").hits()).isEqualTo(1);
+    } finally {
+      node.close().block(SOON);
+    }
+  }
+
+  @Test
+  void noUser_evictsTheValuesOfAnother_howeverMuchItStores() throws Exception {
+    Path users = Files.writeString(folder.resolve("users"), "a:" + token("a") + "\nb:" + token("b") + "\n");
+    Path rules = Files.writeString(folder.resolve("rules"), "users: {a: writer, b: writer}\n");
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
+    Node node = start("dram: 32MiB\nresp.spaces: values,a=of-a,b=of-b\nresp.part.bytes: 66048\nauth.users: " + users
+        + "\naccess.rules: " + rules + "\n");
+    try (RespClient one = connect(node); RespClient other = connect(node)) {
+      assertThat(one.call("AUTH", token0("a"))).isEqualTo("+OK");
+      assertThat(other.call("AUTH", token0("b"))).isEqualTo("+OK");
+      for (int i = 0; i < 50; i++) {
+        assertThat(one.call("SET", "k" + i, value(i, 100_000))).isEqualTo("+OK");
+      }
+      for (int i = 0; i < 1_000; i++) {
+        assertThat(other.call("SET", "k" + i, value(1_000 + i, 100_000))).isEqualTo("+OK");
+      }
+      for (int i = 0; i < 50; i++) {
+        assertThat(one.bulk("GET", "k" + i)).as("k" + i).isEqualTo(value(i, 100_000));
+      }
+      assertThat(other.bulk("GET", "k999")).isEqualTo(value(1_999, 100_000));
+      assertThat(other.bulk("GET", "k0")).isNull();
     } finally {
       node.close().block(SOON);
     }

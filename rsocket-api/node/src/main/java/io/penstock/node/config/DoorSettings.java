@@ -39,6 +39,16 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   /// All doors.
   public static final List<DoorSettings> DOORS = List.of(RESP, S3);
 
+  /// Memory of the names of values.
+  public static final Setting<Long> NAMES = new Setting<>("doors.names.bytes", SettingType.longSizeOrAuto(64 << 10),
+      "auto",
+      "Memory of the names of values that each space of doors may take, some 700 bytes a name; auto is an eighth"
+          + " of the heap. Values beyond that are found nevertheless, but not listed.");
+
+  /// Pace of the search for names after a start.
+  public static final Setting<Long> NAMES_RATE = new Setting<>("doors.names.rate", SettingType.longSize(1 << 10),
+      "64 MiB", "Bytes a second that are read of each space after a start, to list the values that it has already.");
+
   /// @param protocol in words
   /// @param selectors by which the door tells clients apart
   private static DoorSettings of(String name, String protocol, String selectors) {
@@ -121,6 +131,6 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   /// Settings of all doors, and of those that are of one door alone.
   static List<Setting<?>> everyDoor() {
     return Stream.of(DOORS.stream().flatMap(door -> door.all().stream()), RespSettings.OWN.stream(),
-        S3Settings.OWN.stream()).flatMap(all -> all).toList();
+        S3Settings.OWN.stream(), Stream.<Setting<?>>of(NAMES, NAMES_RATE)).flatMap(all -> all).toList();
   }
 }

@@ -6,12 +6,10 @@ import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.DoorSpaceNames;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.BlockTier;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
 
 /// The spaces of values of one door. Safe from any thread.
 public final class DoorSpaces {
@@ -26,8 +24,8 @@ public final class DoorSpaces {
   ///
   /// @param tiers all of the node; that of a space has its name
   /// @param known spaces of all doors: one that two doors name is the same
-  public static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers, InstantSource wall,
-      LongSupplier nanos, Map<String, DoorSpace> known) {
+  public static DoorSpaces of(DoorSettings settings, NodeConfig config, List<BlockTier> tiers,
+      DoorTerms.Threads threads, DoorTerms.Clocks clocks, Map<String, DoorSpace> known) {
     DoorSpaces all = new DoorSpaces(config.get(settings.spaces()));
     for (String name : all.names.all()) {
       List<BlockTier> sizes = new ArrayList<>();
@@ -35,7 +33,7 @@ public final class DoorSpaces {
         tiers.stream().filter(tier -> tier.info().name().equals(size)).forEach(sizes::add);
       }
       all.spaces.put(name, known.computeIfAbsent(name, each -> {
-        DoorValues values = new DoorValues(sizes, wall, nanos);
+        DoorValues values = new DoorValues(sizes, NameMemory.of(config), threads, clocks);
         values.watch();
         return new DoorSpace(each, sizes, values);
       }));

@@ -10,9 +10,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,12 +29,15 @@ import reactor.core.publisher.Mono;
 /// that waste at most a third of its bytes; else in that with the shortest.
 ///
 /// The names of values that were put or found here are kept in memory, with their lengths, until the tier says that
-/// they are gone: a question for one of them costs one lookup. Safe from any thread; every `Mono` and `Flux` is cold.
+/// they are gone: a question for one of them costs one lookup. Those that lie in the tiers already are looked for while
+/// the node serves. Safe from any thread; every `Mono` and `Flux` is cold.
 public final class DoorValues {
   private static final Logger LOG = LoggerFactory.getLogger(DoorValues.class);
   private static final int HEAD_BYTES = 36;
   private static final int ALIGNMENT = 64;
   private static final int WASTE = 3;
+  /// Memory that the key of a block takes while names are looked for, roughly.
+  private static final int KEY_BYTES = 64;
 
   private final List<BlockTier> tiers;
   private final List<ValueStore> stores;
@@ -39,38 +46,87 @@ public final class DoorValues {
   private final InstantSource wall;
   private final LongSupplier nanos;
   private final Disposable.Composite watching = Disposables.composite();
+  private final List<NameSearch> searches;
+  /// Searches under way, by size.
+  private final List<Disposable.Swap> searching;
+  private final AtomicInteger unsearched = new AtomicInteger();
   private volatile Consumer<String> gone = name -> {};
 
   /// @param tiers the longest parts first; at least one
-  DoorValues(List<BlockTier> tiers, InstantSource wall, LongSupplier nanos) {
-    this.nanos = nanos;
+  /// @param memory of names, and the pace at which they are looked for
+  DoorValues(List<BlockTier> tiers, NameMemory memory, DoorTerms.Threads threads, DoorTerms.Clocks clocks) {
+    this.nanos = clocks.nanos();
     if (tiers.isEmpty()) {
       throw new IllegalArgumentException("tiers must be at least one (was none)");
     }
     this.tiers = List.copyOf(tiers);
     this.stores = tiers.stream().map(ValueStore::new).toList();
     this.partBytes = tiers.stream().mapToInt(tier -> tier.info().space().layout().blockBytes()).toArray();
-    this.wall = wall;
-    this.known = new KnownNames();
+    this.wall = clocks.wall();
+    this.known = new KnownNames(memory.bytes(), this::end);
+    this.searches = IntStream.range(0, tiers.size()).mapToObj(size -> new NameSearch(tiers.get(size),
+        stores.get(size), memory.bytesPerSecond(), memory.bytes() / KEY_BYTES, threads)).toList();
+    this.searching = Stream.generate(Disposables::swap).limit(tiers.size()).toList();
   }
 
-  /// Follows what becomes of the values, until [#close()].
+  /// Follows what becomes of the values, and looks for their names, until [#close()].
   void watch() {
-    tiers.forEach(tier -> watching.add(tier.stat().flatMapMany(stat -> tier.events(stat.lastSequence()))
-        .subscribe(this::changed, failure -> LOG.warn("values of {} that are gone are found by readers alone: {}",
-            tier.info().name(), Reason.of(failure)))));
+    for (int i = 0; i < tiers.size(); i++) {
+      int size = i;
+      BlockTier tier = tiers.get(size);
+      watching.add(tier.stat().flatMapMany(stat -> tier.events(stat.lastSequence()))
+          .subscribe(event -> changed(event, size),
+              failure -> LOG.warn("values of {} that are gone are found by readers alone: {}",
+                  tier.info().name(), Reason.of(failure))));
+      watching.add(searching.get(size));
+      search(size);
+    }
   }
 
-  private void changed(TierEvent event) {
+  private void changed(TierEvent event, int size) {
     switch (event) {
       case TierEvent.Evicted evicted -> review(known.of(evicted.key()));
       case TierEvent.Removed removed -> review(known.of(removed.key()));
       case TierEvent.Lost lost -> review(known.of(lost.key()));
-      case TierEvent.LevelDown down -> known.forgetAll();
-      case TierEvent.Skipped skipped -> known.forgetAll();
+      case TierEvent.LevelUp up -> search(size);
+      case TierEvent.LevelDown down -> searchAgain(size);
+      case TierEvent.Skipped skipped -> searchAgain(size);
       default -> {
       }
     }
+  }
+
+  private void searchAgain(int size) {
+    known.forgetAll(size);
+    search(size);
+  }
+
+  /// Looks for the names of the values that a tier has, instead of a search that is under way.
+  private void search(int size) {
+    AtomicBoolean isUnderWay = new AtomicBoolean(true);
+    unsearched.incrementAndGet();
+    searching.get(size).update(searches.get(size).values(key -> known.of(key) != null, known::leaveOut)
+        .doOnNext(stored -> {
+          KnownNames.Known one = new KnownNames.Known(stored, size, 0, nanos.getAsLong());
+          known.addIfAbsent(one);
+          review(known.of(one.name()));
+        })
+        .doFinally(end -> {
+          if (isUnderWay.getAndSet(false)) {
+            unsearched.decrementAndGet();
+          }
+        })
+        .subscribe(found -> {}, failure -> {
+          known.leaveOut();
+          LOG.warn("names of values of {} are known when they are used: {}", tiers.get(size).info().name(),
+              Reason.of(failure));
+        }));
+  }
+
+  /// Ends a value whose end is known no more.
+  private void end(KnownNames.Known one) {
+    watching.add(stores.get(one.size()).remove(one.stored()).subscribe(was -> gone.accept(one.name()),
+        failure -> LOG.debug("a value that ends by itself stays for now", failure)));
   }
 
   /// Forgets a name unless its value is there: an event may be about a value that another has replaced since.
@@ -232,6 +288,17 @@ public final class DoorValues {
         }), scope -> Mono.fromRunnable(scope::close)));
   }
 
+  /// Figures of the names.
+  Names names() {
+    return new Names(known.count(), isComplete());
+  }
+
+  /// Names of the values of a space.
+  ///
+  /// @param known how many the node knows
+  /// @param complete as [#isComplete()]
+  public record Names(int known, boolean complete) {}
+
   /// What is known of the value of `name` without its bytes; empty if there is none.
   public Mono<ValueStore.Info> info(String name) {
     return Mono.defer(() -> {
@@ -300,7 +367,8 @@ public final class DoorValues {
     return Mono.defer(() -> Flux.fromIterable(known.endedBy(wall.millis())).concatMap(this::remove).then());
   }
 
-  /// Names of values that were put or found here since the node began, sorted, from the one after `after` on.
+  /// Names of values that are known, sorted, from the one after `after` on. Those that other clients of the node store
+  /// are known when they are used here, or when the node starts again.
   ///
   /// @param after empty text for the first
   public Iterable<String> names(String after) {
@@ -310,6 +378,12 @@ public final class DoorValues {
   /// Number of the names that [#names] has.
   public int count() {
     return known.count();
+  }
+
+  /// Whether [#names] has all names that there were when the node began, and all that came here since: the search for
+  /// them has ended, and none went for want of memory.
+  public boolean isComplete() {
+    return unsearched.get() == 0 && !known.isSome();
   }
 
   /// Follows no longer what becomes of the values.

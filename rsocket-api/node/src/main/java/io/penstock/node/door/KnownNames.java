@@ -6,6 +6,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.flow.ValueStore;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -13,15 +15,32 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Names of values that are there, as far as this node knows, by name and by the blocks that mark them. Safe from any
-/// thread.
+/// Names of values that are there, as far as this node knows, by name and by the blocks that mark them. When they take
+/// too much memory, some go again, whichever they are. Safe from any thread.
 final class KnownNames {
+  /// Memory of a name beside its characters, roughly: its objects, and its places in three maps.
+  static final int BYTES_EACH = 640;
+  private static final int LOOK_AT = 16;
+
+  private final long mostBytes;
+  private final Consumer<Known> tooMany;
+  private final AtomicLong bytes = new AtomicLong();
+  private volatile boolean isSome;
+  @GuardedBy("this") private Iterator<Known> hand = Collections.emptyIterator();
   private final Map<String, Known> byName = new ConcurrentHashMap<>();
   private final Map<BlockKey, Known> byMark = new ConcurrentHashMap<>();
   private final NavigableSet<String> sorted = new ConcurrentSkipListSet<>();
   @GuardedBy("this") private final TreeMap<Long, List<String>> ends = new TreeMap<>();
+
+  /// @param mostBytes of memory, roughly
+  /// @param tooMany receives a value that ends by itself and whose name goes for want of memory: it is to end now
+  KnownNames(long mostBytes, Consumer<Known> tooMany) {
+    this.mostBytes = mostBytes;
+    this.tooMany = tooMany;
+  }
 
   /// A value.
   ///
@@ -66,10 +85,63 @@ final class KnownNames {
     Known before = byName.put(one.name(), one);
     if (before == null) {
       sorted.add(one.name());
+      bytes.addAndGet(bytes(one));
     } else {
       unmark(before);
     }
     mark(one);
+    shrink(one);
+  }
+
+  /// Adds a value unless its name is known.
+  void addIfAbsent(Known one) {
+    if (byName.putIfAbsent(one.name(), one) == null) {
+      sorted.add(one.name());
+      bytes.addAndGet(bytes(one));
+      mark(one);
+      shrink(one);
+    }
+  }
+
+  private static long bytes(Known one) {
+    return BYTES_EACH + 2L * one.name().length();
+  }
+
+  private void shrink(Known but) {
+    while (bytes.get() > mostBytes && byName.size() > 1) {
+      Known victim = victim(but);
+      if (victim != null && forget(victim)) {
+        isSome = true;
+        if (victim.untilMillis() != 0) {
+          tooMany.accept(victim);
+        }
+      }
+    }
+  }
+
+  /// One of the names that come next, if possible one whose value does not end by itself.
+  private synchronized @Nullable Known victim(Known but) {
+    Known victim = null;
+    for (int i = 0; i < LOOK_AT && (victim == null || victim.untilMillis() != 0); i++) {
+      if (!hand.hasNext()) {
+        hand = byName.values().iterator();
+      }
+      Known next = hand.hasNext() ? hand.next() : but;
+      if (!next.name().equals(but.name()) && (victim == null || next.untilMillis() == 0)) {
+        victim = next;
+      }
+    }
+    return victim;
+  }
+
+  /// Whether names are missing.
+  boolean isSome() {
+    return isSome;
+  }
+
+  /// Says that names are missing.
+  void leaveOut() {
+    isSome = true;
   }
 
   private void mark(Known one) {
@@ -123,14 +195,16 @@ final class KnownNames {
     boolean forgot = byName.remove(one.name(), one);
     if (forgot) {
       sorted.remove(one.name());
+      bytes.addAndGet(-bytes(one));
       unmark(one);
     }
     return forgot;
   }
 
-  /// Forgets all values but those that end by themselves, whose end is known here alone.
-  void forgetAll() {
-    byName.values().stream().filter(one -> one.untilMillis() == 0).toList().forEach(this::forget);
+  /// Forgets all values of one tier but those that end by themselves, whose end is known here alone.
+  void forgetAll(int size) {
+    byName.values().stream().filter(one -> one.size() == size && one.untilMillis() == 0).toList()
+        .forEach(this::forget);
   }
 
   /// Names of the values that have ended by `millis`.

@@ -18,12 +18,12 @@ import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +46,13 @@ public final class NodeDoors {
   private final Map<String, DoorSpace> spaces = new ConcurrentHashMap<>();
   private final Disposable.Composite running = Disposables.composite();
 
-  private record Opened(DoorSettings settings, Door door, DoorUses uses) {}
+  private record Opened(DoorSettings settings, Door door, DoorUses uses, DoorSpaces spaces) {
+    Facts facts() {
+      Map<String, DoorValues.Names> names = new TreeMap<>();
+      spaces.all().forEach(space -> names.put(space.name(), space.values().names()));
+      return new Facts(settings.name(), door.address().toString(), door.connections(), uses.figures(), names);
+    }
+  }
 
   private NodeDoors(NodeConfig config, Map<DoorSettings, DoorKind> kinds) {
     this.config = config;
@@ -118,15 +124,13 @@ public final class NodeDoors {
       Endpoint place = config.get(settings.listen()).orElseThrow();
       DoorUses uses = new DoorUses(use -> show(house.registry, settings.name(), use));
       ServerTls tls = config.get(settings.tls()) && place.transport() == TransportKind.TCP ? house.tls : null;
-      return kind.open(new DoorTerms(place, config, tls, house.access,
-          DoorSpaces.of(settings, config, house.tiers, house.clocks.wall(), house.clocks.nanos(), spaces), uses,
-          house.budget,
-          house.generation,
+      DoorSpaces own = DoorSpaces.of(settings, config, house.tiers, house.threads, house.clocks, spaces);
+      return kind.open(new DoorTerms(place, config, tls, house.access, own, uses, house.budget, house.generation,
           house.threads, house.clocks))
           .onErrorMap(IOException.class, failure -> new IOException(Reason.after(
               refused(config, settings, "where this user can listen"), failure), failure))
           .doOnNext(door -> {
-            opened.add(new Opened(settings, door, uses));
+            opened.add(new Opened(settings, door, uses, own));
             Gauge.builder("penstock.door.connections", door, Door::connections).tag("door", settings.name())
                 .description("Connections at a door").register(house.registry);
           });
@@ -154,17 +158,16 @@ public final class NodeDoors {
 
   /// Figures of every open door, for a probe or a person.
   public List<Facts> facts() {
-    List<Facts> all = new ArrayList<>();
-    opened.forEach(one -> all.add(new Facts(one.settings.name(), one.door.address().toString(), one.door.connections(),
-        one.uses.figures())));
-    return all;
+    return opened.stream().map(Opened::facts).toList();
   }
 
   /// Figures of one door.
   ///
   /// @param address where it listens
   /// @param users figures by user; the empty name stands for clients without credentials
-  public record Facts(String door, String address, int connections, Map<String, DoorUses.Figures> users) {}
+  /// @param names of values, by space
+  public record Facts(String door, String address, int connections, Map<String, DoorUses.Figures> users,
+      Map<String, DoorValues.Names> names) {}
 
   /// Drains every door, side by side. Lazy and idempotent.
   public Mono<Void> drained() {

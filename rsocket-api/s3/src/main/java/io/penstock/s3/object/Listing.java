@@ -18,6 +18,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// Lists of keys, page by page, of names that the node knows.
 final class Listing {
+  /// Header that says whether the node knows the names of all that it has.
+  private static final String NAMES = "x-penstock-names";
   private static final int PAGE = 1000;
   /// Behind every name that begins alike: no character is greater.
   private static final String LAST = "\uFFFF";
@@ -44,7 +46,7 @@ final class Listing {
 
   Mono<Reply> list(Ask ask) {
     return Mono.fromSupplier(() -> new Page(ask)).flatMap(page -> page.next().thenReturn(page)).subscribeOn(work)
-        .map(page -> Reply.of(page.document()));
+        .map(page -> Reply.of(page.document()).with(NAMES, ask.values().isComplete() ? "all" : "some"));
   }
 
   /// One page under way. Used by one thread at a time.
@@ -68,7 +70,7 @@ final class Listing {
       this.ask = ask;
       Query query = ask.target().query();
       isSecond = query.get("list-type", "").equals("2");
-      bucket = ask.target().bucket() + "/";
+      bucket = ask.nameOf("");
       prefix = query.get("prefix", "");
       delimiter = query.get("delimiter", "");
       String encoding = query.get("encoding-type", "");
