@@ -60,13 +60,18 @@ final class Dialing {
   }
 
   private void connect(PhysicalAddress peer) {
+    boolean allSent = false;
     try {
       for (byte[] next = next(peer); next != null; next = next(peer)) {
         sender.send(peer, next);
       }
+      allSent = true;
     } catch (Exception e) {
       LOG.debug("no connection to {}", peer, e);
-      forget(peer);
+    } finally {
+      if (!allSent) {
+        forget(peer);
+      }
     }
   }
 

@@ -24,6 +24,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /// The values of one space, in the form of `PROTOCOL.md`, section 8. A value lies in the tier with the longest parts
 /// that waste at most a third of its bytes; else in that with the shortest.
@@ -46,6 +47,7 @@ public final class DoorValues {
   private final InstantSource wall;
   private final LongSupplier nanos;
   private final Disposable.Composite watching = Disposables.composite();
+  private final Sinks.Empty<Void> closed = Sinks.empty();
   private final List<NameSearch> searches;
   /// Searches under way, by size.
   private final List<Disposable.Swap> searching;
@@ -123,18 +125,23 @@ public final class DoorValues {
         }));
   }
 
+  /// Work that ends with these values. Nothing of it is kept when it is done.
+  private <T> Mono<T> whileOpen(Mono<T> work) {
+    return work.takeUntilOther(closed.asMono());
+  }
+
   /// Ends a value whose end is known no more.
   private void end(KnownNames.Known one) {
-    watching.add(stores.get(one.size()).remove(one.stored()).subscribe(was -> gone.accept(one.name()),
-        failure -> LOG.debug("a value that ends by itself stays for now", failure)));
+    whileOpen(stores.get(one.size()).remove(one.stored())).subscribe(was -> gone.accept(one.name()),
+        failure -> LOG.debug("a value that ends by itself stays for now", failure));
   }
 
   /// Forgets a name unless its value is there: an event may be about a value that another has replaced since.
   private void review(KnownNames.@Nullable Known one) {
     if (one != null) {
-      watching.add(tiers.get(one.size()).contains(one.marks())
+      whileOpen(tiers.get(one.size()).contains(one.marks()))
           .filter(there -> there.count() < one.marks().size() && known.forget(one))
-          .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one)));
+          .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one));
     }
   }
 
@@ -222,7 +229,7 @@ public final class DoorValues {
         return Flux.range(0, stores.size()).concatMap(i -> find(name, i, 0, scope), 1).next();
       }
       return isOver(one)
-          ? remove(name).then(Mono.empty())
+          ? removeOver(one).then(Mono.empty())
           : find(name, one.size(), one.untilMillis(), scope)
               .switchIfEmpty(Mono.defer(() -> {
                 known.forget(one);
@@ -232,12 +239,20 @@ public final class DoorValues {
   }
 
   private Mono<ValueStore.Value> find(String name, int size, long untilMillis, BlockScope scope) {
-    return stores.get(size).get(name, scope).doOnNext(found -> {
-      KnownNames.Known one = known.of(name);
-      if (one == null || !found.is(one.stored())) {
-        known.add(new KnownNames.Known(found.stored(), size, untilMillis, nanos.getAsLong()));
-      }
+    return Mono.defer(() -> {
+      KnownNames.Known before = known.of(name);
+      return stores.get(size).get(name, scope).doOnNext(found -> learn(before, found, size, untilMillis));
     });
+  }
+
+  /// Knows what a read found, unless a put or another read was quicker: the read may have found an older value.
+  private void learn(KnownNames.@Nullable Known before, ValueStore.Value found, int size, long untilMillis) {
+    KnownNames.Known now = new KnownNames.Known(found.stored(), size, untilMillis, nanos.getAsLong());
+    if (before == null) {
+      known.addIfAbsent(now);
+    } else if (!found.is(before.stored())) {
+      known.replace(before, now);
+    }
   }
 
   private boolean isOver(KnownNames.Known one) {
@@ -261,8 +276,8 @@ public final class DoorValues {
     long now = nanos.getAsLong();
     if (now - one.usedNanos().get() > graceNanos) {
       one.usedNanos().set(now);
-      watching.add(stores.get(one.size()).touch(one.stored()).subscribe(used -> {},
-          failure -> LOG.debug("a value that was found is not kept", failure)));
+      whileOpen(stores.get(one.size()).touch(one.stored())).subscribe(used -> {},
+          failure -> LOG.debug("a value that was found is not kept", failure));
     }
     return true;
   }
@@ -272,7 +287,7 @@ public final class DoorValues {
     return Mono.defer(() -> {
       KnownNames.Known one = known.of(name);
       if (one != null) {
-        return isOver(one) ? remove(name).then(Mono.empty()) : Mono.just(one.length());
+        return isOver(one) ? removeOver(one).then(Mono.empty()) : Mono.just(one.length());
       }
       return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::length), 1).next();
     });
@@ -305,7 +320,7 @@ public final class DoorValues {
       KnownNames.Known one = known.of(name);
       if (one != null) {
         return isOver(one)
-            ? remove(name).then(Mono.empty())
+            ? removeOver(one).then(Mono.empty())
             : Mono.just(one.stored().info());
       }
       return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::info), 1).next();
@@ -319,6 +334,9 @@ public final class DoorValues {
   public Mono<ValueStore.Value> get(String name, long offset, long bytes, BlockScope scope) {
     return Mono.defer(() -> {
       KnownNames.Known one = known.of(name);
+      if (one != null && isOver(one)) {
+        return removeOver(one).then(Mono.empty());
+      }
       return one == null
           ? Flux.fromIterable(stores).concatMap(store -> store.get(name, offset, bytes, scope), 1).next()
           : stores.get(one.size()).get(name, offset, bytes, scope).switchIfEmpty(Mono.defer(() -> {
@@ -346,6 +364,22 @@ public final class DoorValues {
     });
   }
 
+  private Mono<Void> removeIfOver(String name) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      return one == null || !isOver(one) ? Mono.empty() : removeOver(one);
+    });
+  }
+
+  /// Removes a value whose time is over, and no other one that has its name by now.
+  private Mono<Void> removeOver(KnownNames.Known one) {
+    return stores.get(one.size()).remove(one.stored()).doOnNext(was -> {
+      if (known.forget(one)) {
+        gone.accept(one.name());
+      }
+    }).then();
+  }
+
   /// When the value of `name` ends by itself, in milliseconds since 1970; 0 for never, -1 if its name is not known.
   public long untilMillis(String name) {
     KnownNames.Known one = known.of(name);
@@ -364,7 +398,7 @@ public final class DoorValues {
   ///
   /// @return cold; completes when they are gone
   Mono<Void> removeEnded() {
-    return Mono.defer(() -> Flux.fromIterable(known.endedBy(wall.millis())).concatMap(this::remove).then());
+    return Mono.defer(() -> Flux.fromIterable(known.endedBy(wall.millis())).concatMap(this::removeIfOver).then());
   }
 
   /// Names of values that are known, sorted, from the one after `after` on. Those that other clients of the node store
@@ -389,5 +423,6 @@ public final class DoorValues {
   /// Follows no longer what becomes of the values.
   void close() {
     watching.dispose();
+    closed.tryEmitEmpty();
   }
 }

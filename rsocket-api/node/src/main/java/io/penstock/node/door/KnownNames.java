@@ -82,25 +82,30 @@ final class KnownNames {
   }
 
   void add(Known one) {
-    Known before = byName.put(one.name(), one);
-    if (before == null) {
-      sorted.add(one.name());
-      bytes.addAndGet(bytes(one));
-    } else {
-      unmark(before);
+    synchronized (this) {
+      Known before = byName.put(one.name(), one);
+      if (before == null) {
+        sorted.add(one.name());
+        bytes.addAndGet(bytes(one));
+      } else {
+        unmark(before);
+      }
+      mark(one);
     }
-    mark(one);
     shrink(one);
   }
 
   /// Adds a value unless its name is known.
   void addIfAbsent(Known one) {
-    if (byName.putIfAbsent(one.name(), one) == null) {
+    synchronized (this) {
+      if (byName.putIfAbsent(one.name(), one) != null) {
+        return;
+      }
       sorted.add(one.name());
       bytes.addAndGet(bytes(one));
       mark(one);
-      shrink(one);
     }
+    shrink(one);
   }
 
   private static long bytes(Known one) {
@@ -144,24 +149,22 @@ final class KnownNames {
     isSome = true;
   }
 
-  private void mark(Known one) {
+  @GuardedBy("this") private void mark(Known one) {
     one.marks().forEach(key -> byMark.put(key, one));
     if (one.untilMillis() != 0) {
-      synchronized (this) {
-        ends.computeIfAbsent(one.untilMillis(), at -> new ArrayList<>(1)).add(one.name());
-      }
+      ends.computeIfAbsent(one.untilMillis(), at -> new ArrayList<>(1)).add(one.name());
     }
   }
 
   /// Takes no event as one about this value any more: it is being replaced.
-  void ignoreEvents(Known one) {
+  synchronized void ignoreEvents(Known one) {
     one.marks().forEach(key -> byMark.remove(key, one));
   }
 
   /// Takes events as being about this value again.
   ///
   /// @return false if its name is forgotten, or of another by now
-  boolean heedEvents(Known one) {
+  synchronized boolean heedEvents(Known one) {
     boolean isKnown = one.equals(byName.get(one.name()));
     if (isKnown) {
       one.marks().forEach(key -> byMark.put(key, one));
@@ -169,19 +172,17 @@ final class KnownNames {
     return isKnown;
   }
 
-  private void unmark(Known one) {
+  @GuardedBy("this") private void unmark(Known one) {
     one.marks().forEach(key -> byMark.remove(key, one));
     if (one.untilMillis() != 0) {
-      synchronized (this) {
-        List<String> at = ends.get(one.untilMillis());
-        if (at != null && at.remove(one.name()) && at.isEmpty()) {
-          ends.remove(one.untilMillis());
-        }
+      List<String> at = ends.get(one.untilMillis());
+      if (at != null && at.remove(one.name()) && at.isEmpty()) {
+        ends.remove(one.untilMillis());
       }
     }
   }
 
-  boolean replace(Known one, Known by) {
+  synchronized boolean replace(Known one, Known by) {
     boolean replaced = byName.replace(one.name(), one, by);
     if (replaced) {
       unmark(one);
@@ -191,7 +192,7 @@ final class KnownNames {
   }
 
   /// @return false if it was not there, or another has its name by now
-  boolean forget(Known one) {
+  synchronized boolean forget(Known one) {
     boolean forgot = byName.remove(one.name(), one);
     if (forgot) {
       sorted.remove(one.name());
