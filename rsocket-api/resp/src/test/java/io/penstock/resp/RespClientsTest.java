@@ -121,6 +121,30 @@ final class RespClientsTest {
   }
 
   @Test
+  void redisPy() throws IOException, InterruptedException {
+    String python = "/usr/bin/python3"; // that of Debian, whose packages others do not see
+    assumeTrue(Files.isExecutable(Path.of(python)) && new ProcessBuilder(python, "-c", "import redis")
+        .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor() == 0,
+        "redis-py is not installed");
+    String story = """
+        import os, redis, sys
+        r = redis.Redis(port=int(sys.argv[1]), db=2)
+        data = os.urandom(3_000_000)
+        assert r.ping() and r.set('chunk', data) and r.get('chunk') == data
+        assert r.exists('chunk', 'nothing') == 1 and r.get('nothing') is None
+        assert r.set('short', b'v', ex=100) and r.ttl('short') == 100
+        assert r.mget('short', 'nothing') == [b'v', None]
+        pipe = r.pipeline(transaction=False)
+        pipe.set('a', b'1').get('a').delete('a')
+        assert pipe.execute() == [True, b'1', 1]
+        assert sorted(r.scan_iter(match='*h*')) == [b'chunk', b'short'] and r.dbsize() == 2
+        assert r.delete('chunk', 'short') == 2
+        print('told')
+        """;
+    assertThat(run(null, python, "-c", story, Integer.toString(door.port()))).isEqualTo("told\n");
+  }
+
+  @Test
   void redisBenchmark() throws IOException, InterruptedException {
     assumeInstalled("redis-benchmark");
     String out = run(null, "redis-benchmark", "-p", Integer.toString(door.port()), "-d", "65536", "-n", "200", "-r",

@@ -3,6 +3,7 @@ package io.penstock.resp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.AdminRequest;
+import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.door.DoorValues;
 import io.penstock.node.serve.Node;
@@ -138,6 +139,10 @@ final class RespNodeTest {
       assertThat(client.scan()).hasSizeBetween(50, 110);
       assertThat(new String(Objects.requireNonNull(client.bulk("INFO", "stats")), StandardCharsets.UTF_8))
           .contains("penstock_names_complete:0");
+      CommandLineRun stat =
+          CommandLineRun.with(Map.of(), new byte[0], "stat", "--connect", "127.0.0.1:" + node.port());
+      assertThat(stat.exitCode()).as(stat.err()).isZero();
+      assertThat(stat.out()).containsPattern("door resp +clients without a name: [^\n]*300 stored");
       for (int i = 0; i < 300; i++) {
         assertThat(client.bulk("GET", "k" + i)).isEqualTo(value(i, 10));
       }

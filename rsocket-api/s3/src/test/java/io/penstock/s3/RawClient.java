@@ -66,6 +66,17 @@ public final class RawClient implements AutoCloseable {
         + "\r\n";
   }
 
+  /// Reads `count` bytes, or fewer if the connection ends before.
+  byte[] read(int count) throws IOException {
+    return in.readNBytes(count);
+  }
+
+  /// Ends the connection as a process that is killed does.
+  void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
+  }
+
   public void send(String text) throws IOException {
     send(text.getBytes(StandardCharsets.ISO_8859_1));
   }

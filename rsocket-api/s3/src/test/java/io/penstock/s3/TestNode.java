@@ -28,9 +28,14 @@ public final class TestNode implements AutoCloseable {
   /// @param folder for its files
   /// @param more lines of its settings
   public static TestNode start(Path folder, String more) throws IOException {
+    return start(folder, USER, more);
+  }
+
+  /// @param user whose access key it is
+  static TestNode start(Path folder, String user, String more) throws IOException {
     Path keys = folder.resolve("keys");
     Files.writeString(keys,
-        "# of an engine\n" + KEY + " " + SECRET + " " + USER + "\nTEMP temporary-secret temp token-1\n");
+        "# of an engine\n" + KEY + " " + SECRET + " " + user + "\nTEMP temporary-secret temp token-1\n");
     Files.setPosixFilePermissions(keys, PosixFilePermissions.fromString("rw-------"));
     String yaml = """
         listen.port: 0

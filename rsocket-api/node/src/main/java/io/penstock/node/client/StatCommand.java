@@ -18,6 +18,7 @@ import io.penstock.wire.client.SpaceStat;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
@@ -68,7 +69,7 @@ final class StatCommand extends ClientCommand {
         stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining(),
         stat.spaces().stream().map(space -> new SpaceStat(space.tier(), space.medium().toLowerCase(Locale.ROOT),
             space.space(), space.model(), space.blockBytes(), space.stat())).toList(),
-        stat.carried(), stat.waitedMillis());
+        stat.carried(), stat.waitedMillis(), stat.doors());
   }
 
   private static TextTable table(ServerStat node) {
@@ -96,6 +97,7 @@ final class StatCommand extends ClientCommand {
     carried(table, "carried in", node.carried().in());
     carried(table, "carried out", node.carried().out());
     node.waitedMillis().forEach((culprit, millis) -> waited(table, culprit, millis));
+    node.doors().forEach(door -> withDoor(table, door));
     if (node.spaces().size() > 1) {
       node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
     }
@@ -108,6 +110,32 @@ final class StatCommand extends ClientCommand {
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
+  }
+
+  private static void withDoor(TextTable table, ServerStat.Door door) {
+    table.row("door " + door.door(), door.address() + ", " + Plural.of(door.connections(), "connection"));
+    door.users().forEach((user, counts) -> {
+      StringJoiner text = new StringJoiner(", ");
+      text.setEmptyValue("nothing yet");
+      counts.forEach((name, count) -> {
+        if (count > 0) {
+          text.add(switch (name) {
+            case "hits" -> Plural.of(count, "hit");
+            case "misses" -> Plural.of(count, "miss", "misses");
+            case "finds" -> Plural.of(count, "question");
+            case "writes" -> Numbers.of(count) + " stored";
+            case "drops" -> Numbers.of(count) + " dropped";
+            case "refusals" -> Numbers.of(count) + " refused";
+            case "damages" -> Numbers.of(count) + " damaged";
+            case "aborts" -> Numbers.of(count) + " cut off";
+            case "bytesIn" -> Sizes.human(count) + " in";
+            case "bytesOut" -> Sizes.human(count) + " out";
+            default -> Numbers.of(count) + " " + name;
+          });
+        }
+      });
+      table.row("door " + door.door(), (user.isEmpty() ? "clients without a name: " : "user " + user + ": ") + text);
+    });
   }
 
   private static void carried(TextTable table, String what, Map<String, Long> bytes) {

@@ -12,7 +12,7 @@ public final class RespSettings {
       SettingType.size(1, 512 << 20), "512 MiB", "Longest value that a client may store.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("resp.connections", SettingType.count(1, 1 << 20),
       "10000", "Most connections of such clients.");
-  public static final Setting<Duration> ROOM = new Setting<>("resp.room.timeout", SettingType.duration(), "400ms",
+  public static final Setting<Duration> ROOM = new Setting<>("resp.room.timeout", SettingType.duration(), "350ms",
       "Longest wait of such a client for room. Then its value is accepted and dropped, which counts.");
   public static final Setting<Duration> GRACE = new Setting<>("resp.grace", SettingType.duration(), "2s",
       "A value in memory that EXISTS finds counts as used, but only once in this time.");

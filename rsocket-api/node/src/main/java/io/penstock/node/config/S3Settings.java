@@ -23,14 +23,18 @@ public final class S3Settings {
       SettingType.size(1, 1 << 30), "512 MiB", "Longest object that a client may store.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("s3.connections", SettingType.count(1, 1 << 20),
       "10000", "Most connections of such clients.");
-  public static final Setting<Duration> ROOM = new Setting<>("s3.room.timeout", SettingType.duration(), "400ms",
+  public static final Setting<Duration> ROOM = new Setting<>("s3.room.timeout", SettingType.duration(), "350ms",
       "Longest wait of such a client for room. Then its object is accepted and dropped, which counts.");
   public static final Setting<Duration> UPLOAD = new Setting<>("s3.upload.life", SettingType.duration(), "1h",
       "Time after which an upload in parts that did not end is given up.");
   public static final Setting<Integer> UPLOADS = new Setting<>("s3.uploads", SettingType.count(1, 1 << 20), "1000",
       "Most uploads in parts at a time.");
 
-  static final List<Setting<?>> OWN = List.of(KEYS, DOMAINS, MOST_VALUE, CONNECTIONS, ROOM, UPLOAD, UPLOADS);
+  public static final Setting<DoorPrefixes> PREFIX = new Setting<>("s3.prefix", new SettingType<>("LIST",
+      DoorPrefixes.RULE, DoorPrefixes::parse, DoorPrefixes::toString), "none",
+      "What stands before the names of all objects, and with USER=PREFIX before those of a user, who sees no others.");
+
+  static final List<Setting<?>> OWN = List.of(KEYS, DOMAINS, PREFIX, MOST_VALUE, CONNECTIONS, ROOM, UPLOAD, UPLOADS);
 
   private S3Settings() {}
 

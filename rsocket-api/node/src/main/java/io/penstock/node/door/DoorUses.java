@@ -2,6 +2,7 @@ package io.penstock.node.door;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,6 +52,22 @@ public final class DoorUses {
       long aborts, long bytesIn, long bytesOut) {
     /// Nothing.
     public static final Figures NONE = new Figures(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+    /// These figures by their names, in this order.
+    public Map<String, Long> byName() {
+      Map<String, Long> all = new LinkedHashMap<>();
+      all.put("hits", hits);
+      all.put("misses", misses);
+      all.put("finds", finds);
+      all.put("writes", writes);
+      all.put("drops", drops);
+      all.put("refusals", refusals);
+      all.put("damages", damages);
+      all.put("aborts", aborts);
+      all.put("bytesIn", bytesIn);
+      all.put("bytesOut", bytesOut);
+      return all;
+    }
 
     /// The sum of both.
     public Figures plus(Figures other) {

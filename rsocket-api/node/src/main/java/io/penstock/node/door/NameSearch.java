@@ -48,7 +48,7 @@ final class NameSearch {
   ///
   /// @param isKnown whether a block is known to be one of a value
   /// @param leftOut runs if there are blocks that the search does not look at
-  /// @return cold; ends when all blocks were looked at
+  /// @return cold; ends when all blocks were looked at, and never if a level gives no blocks now
   Flux<ValueStore.Stored> values(Predicate<BlockKey> isKnown, Runnable leftOut) {
     return tier.follow().takeUntil(TierEvent.SnapshotEnded.class::isInstance)
         .collect(Walk::new, Walk::apply)
@@ -57,7 +57,8 @@ final class NameSearch {
             leftOut.run();
           }
         })
-        .flatMapMany(walk -> step(walk, isKnown).repeat(() -> !walk.keys.isEmpty()))
+        .flatMapMany(walk -> InTurn.of(step(walk, isKnown).repeat(() -> !walk.keys.isEmpty()),
+            walk.isWaiting ? Flux.never() : Flux.empty()))
         .subscribeOn(threads.decisions());
   }
 
@@ -82,7 +83,8 @@ final class NameSearch {
 
   private Flux<ValueStore.Stored> pause(int blocks) {
     long nanos = (long) ((double) blocks * blockBytes() / bytesPerSecond * TimeUnit.SECONDS.toNanos(1));
-    return Mono.delay(Duration.ofNanos(nanos), threads.timers()).publishOn(threads.decisions()).thenMany(Flux.empty());
+    return Mono.delay(Duration.ofNanos(nanos), threads.timers()).publishOn(threads.decisions()).ignoreElement()
+        .cast(ValueStore.Stored.class).flux();
   }
 
   private int blockBytes() {
@@ -94,10 +96,15 @@ final class NameSearch {
     private final List<BlockKey> keys = new ArrayList<>();
     private final Set<BlockKey> parts = new HashSet<>();
     private boolean isOver;
+    /// Whether a level is down, whose blocks come with it.
+    private boolean isWaiting;
 
     private void apply(TierEvent event) {
       switch (event) {
-        case TierEvent.SnapshotStarted started -> keys.clear();
+        case TierEvent.SnapshotStarted started -> {
+          keys.clear();
+          isWaiting = !started.down().isEmpty();
+        }
         case TierEvent.Present present -> add(present.key());
         case TierEvent.Stored stored -> add(stored.key());
         default -> {

@@ -12,6 +12,7 @@ import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
@@ -159,6 +160,15 @@ public final class NodeDoors {
   /// Figures of every open door, for a probe or a person.
   public List<Facts> facts() {
     return opened.stream().map(Opened::facts).toList();
+  }
+
+  /// The same figures for `stat`.
+  public List<ServerStat.Door> stat() {
+    return facts().stream().map(door -> {
+      Map<String, Map<String, Long>> users = new TreeMap<>();
+      door.users.forEach((user, figures) -> users.put(user, figures.byName()));
+      return new ServerStat.Door(door.door, door.address, door.connections, users);
+    }).toList();
   }
 
   /// Figures of one door.

@@ -321,7 +321,7 @@ public final class Node {
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
-        .regions(regions.orElse(null)).generation(generation).build();
+        .regions(regions.orElse(null)).doors(doors::stat).generation(generation).build();
   }
 
   /// Why the registry does not take this rank any more, or the cluster this node, as soon as one says so: the node is

@@ -22,6 +22,9 @@ import reactor.core.publisher.Mono;
 final class StatCommandTest {
   private static final TierStat.Level DRAM = new TierStat.Level("dram", Medium.HOST, 10, 1, 1, 0, 1);
 
+  private static final List<ServerStat.Door> DOORS = List.of(new ServerStat.Door("resp", "127.0.0.1:6379", 3,
+      Map.of("", Map.of("drops", 2L), "alice", Map.of("hits", 1L, "misses", 0L, "bytesOut", 4096L))));
+
   private static String stat(TierStat.Level... levels) {
     return stat(new TierStat(1, 10, 0, 0, 0, 0, 1, 0, 0, 1, List.of(levels)));
   }
@@ -39,7 +42,7 @@ final class StatCommandTest {
       @Override
       public Mono<ServerStat> stat() {
         return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of(),
-            ServerStat.Moved.NONE, Map.of("reader", 13_964L, "budget", 0L)));
+            ServerStat.Moved.NONE, Map.of("reader", 13_964L, "budget", 0L), DOORS));
       }
 
       @Override
@@ -50,6 +53,13 @@ final class StatCommandTest {
     String text = out.toString(StandardCharsets.UTF_8);
     assertThat(text.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
     return text.replaceAll("\n {5,}", " "); // as if nothing were wrapped
+  }
+
+  @Test
+  void doors_areShownByUser() {
+    assertThat(stat(DRAM)).containsPattern("door resp +127.0.0.1:6379, 3 connections\n")
+        .containsPattern("door resp +clients without a name: 2 dropped\n")
+        .containsPattern("door resp +user alice: (1 hit, 4.00 KiB out|4.00 KiB out, 1 hit)\n");
   }
 
   @Test

@@ -8,9 +8,11 @@ import io.penstock.s3.request.Target;
 
 /// A request that was let in.
 ///
+/// @param prefix of the names of its user
 /// @param values of the space of its user and bucket
 /// @param use counts for its user
-record Ask(HttpMethod method, HttpHeaders headers, Target target, DoorValues values, DoorUses.Use use) {
+record Ask(HttpMethod method, HttpHeaders headers, Target target, String prefix, DoorValues values,
+    DoorUses.Use use) {
   /// Name of the value of the object.
   String name() {
     return nameOf(target.key());
@@ -18,7 +20,7 @@ record Ask(HttpMethod method, HttpHeaders headers, Target target, DoorValues val
 
   /// Name of the value of another object of the bucket.
   String nameOf(String key) {
-    return target.bucket() + "/" + key;
+    return prefix + target.bucket() + "/" + key;
   }
 
   boolean has(String parameter) {

@@ -62,10 +62,12 @@ public final class Operations {
 
   /// Plans a request that was let in.
   ///
+  /// @param prefix of the names of its user
   /// @param values of the space of its user and bucket
   /// @throws S3Exception if it wants what this door has not
-  public Plan plan(HttpMethod method, HttpHeaders headers, Target target, DoorValues values, DoorUses.Use use) {
-    Ask ask = new Ask(method, headers, target, values, use);
+  public Plan plan(HttpMethod method, HttpHeaders headers, Target target, String prefix, DoorValues values,
+      DoorUses.Use use) {
+    Ask ask = new Ask(method, headers, target, prefix, values, use);
     OTHERS.stream().filter(ask::has).findFirst().ifPresent(other -> refuse("parameter " + other));
     OTHER_HEADERS.stream().filter(headers::contains).findFirst().ifPresent(other -> refuse("header " + other));
     if (target.bucket().isEmpty()) {

@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
 /// @param path encoded as signatures have it
 public record Target(String bucket, String key, String rawPath, String path, Query query) {
   private static final int MOST_KEY = 1024;
-  /// Bytes of the name of a value.
-  private static final int MOST_NAME = 2048;
+  /// Bytes of the name of a value, without the longest prefix.
+  private static final int MOST_NAME = 2048 - 64;
   private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}");
 
   /// Reads it.

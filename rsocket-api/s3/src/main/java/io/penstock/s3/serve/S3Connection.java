@@ -213,7 +213,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         use = user;
         DoorSpace space = house.spaces.of(entry.user(), target.bucket());
         Rights.require(house.access, entry.user(), space.name(), request.method());
-        Plan plan = house.operations.plan(request.method(), headers, target, space.values(), user);
+        Plan plan = house.operations.plan(request.method(), headers, target, house.limits.prefixes().of(entry.user()),
+            space.values(), user);
         switch (plan) {
           case Plan.Answer answer -> {
             S3Connection.this.more(channel);

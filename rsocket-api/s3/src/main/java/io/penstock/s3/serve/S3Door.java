@@ -63,7 +63,7 @@ public final class S3Door implements DoorKind {
     S3House house = new S3House(gate, operations, terms.spaces(), terms.access(), terms.uses(),
         new S3House.Limits(mostBytes, config.get(S3Settings.ROOM).toNanos(),
             config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(S3Settings.CONNECTIONS),
-            config.get(S3Settings.DOMAINS)),
+            config.get(S3Settings.DOMAINS), config.get(S3Settings.PREFIX)),
         terms.clocks().nanos(), terms.generation());
     return new S3Server(house, terms.listen(), terms.tls(), terms.threads().loops(), terms.threads().timers(),
         () -> drains.set(true), Mono.<Void>fromRunnable(running::dispose).then(operations.endUploads(true)));

@@ -2,6 +2,7 @@ package io.penstock.s3.serve;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.config.DoorPrefixes;
 import io.penstock.node.door.DoorSpaces;
 import io.penstock.node.door.DoorUses;
 import io.penstock.s3.object.Operations;
@@ -29,7 +30,9 @@ final class S3House {
   /// @param roomNanos for which a body waits for room, all in all
   /// @param stallNanos after which a client that sends or takes nothing in the middle of a request is cut off
   /// @param domains whose subdomains are buckets
-  record Limits(long mostBytes, long roomNanos, long stallNanos, int mostConnections, List<String> domains) {
+  /// @param prefixes of the names of each user
+  record Limits(long mostBytes, long roomNanos, long stallNanos, int mostConnections, List<String> domains,
+      DoorPrefixes prefixes) {
     Limits {
       domains = List.copyOf(domains);
     }

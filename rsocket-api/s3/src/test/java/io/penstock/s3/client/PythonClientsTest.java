@@ -20,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /// Clients of S3 in Python, where they are installed: `boto3`, `s3cmd`, `aws`.
 @Timeout(240)
 final class PythonClientsTest {
+  /// That of Debian, whose packages others do not see.
+  private static final String PYTHON = "/usr/bin/python3";
   private static final String STORY = """
       import boto3, sys, os
       from botocore.config import Config
@@ -76,11 +78,11 @@ final class PythonClientsTest {
 
   @Test
   void boto3_tellsItsStory() throws IOException, InterruptedException {
-    assumeTrue(isThere("python3", "-c", "import boto3"), "boto3 is not installed");
+    assumeTrue(isThere(PYTHON, "-c", "import boto3"), "boto3 is not installed");
     Path script = Files.writeString(folder.resolve("story.py"), STORY);
     try (TestNode node = TestNode.start(folder, "")) {
       Run told =
-          run(Map.of(), "python3", script.toString(), "http://127.0.0.1:" + node.port(), TestNode.KEY, TestNode.SECRET);
+          run(Map.of(), PYTHON, script.toString(), "http://127.0.0.1:" + node.port(), TestNode.KEY, TestNode.SECRET);
       assertThat(told.output()).contains("told");
     }
   }

@@ -21,12 +21,24 @@ import org.jspecify.annotations.Nullable;
 /// @param carried bytes of streams since the node started, by what carried them; empty if it did not tell
 /// @param waitedMillis waits of streams since the node started, by culprit: `reader` and `writer` (a client is slow),
 ///     `budget` (other clients hold the byte budget), `rate`, `slots` (of memory), `tier`; empty if it did not tell
+/// @param doors for clients of other protocols; empty if there is none, or if the node did not tell
 public record ServerStat(String node, String tier, String medium, TierStat stat, long inFlightBytes,
     long peakInFlightBytes, long budgetBytes, @Nullable Long outgoingBytes, boolean draining,
-    List<SpaceStat> spaces, Moved carried, Map<String, Long> waitedMillis) {
+    List<SpaceStat> spaces, Moved carried, Map<String, Long> waitedMillis, List<Door> doors) {
   public ServerStat {
     spaces = List.copyOf(spaces);
+    doors = List.copyOf(doors);
     waitedMillis = Collections.unmodifiableMap(new TreeMap<>(waitedMillis));
+  }
+
+  /// A door for clients of another protocol.
+  ///
+  /// @param users what each user did since the door was opened: counts by their names; the empty user stands for
+  ///     clients without credentials
+  public record Door(String door, String address, int connections, Map<String, Map<String, Long>> users) {
+    public Door {
+      users = Collections.unmodifiableMap(new TreeMap<>(users));
+    }
   }
 
   /// Bytes by the label of their carrier.
@@ -54,6 +66,12 @@ public record ServerStat(String node, String tier, String medium, TierStat stat,
         told.peakInFlightBytes(), told.budgetBytes(), told.outgoingBytes(), told.draining(),
         spaces == null ? List.of() : spaces.stream().map(SpaceStat::of).toList(),
         carried == null ? Moved.NONE : Moved.of(carried),
-        told.waitedMillis() == null ? Map.of() : told.waitedMillis());
+        told.waitedMillis() == null ? Map.of() : told.waitedMillis(), doors(told.doors()));
+  }
+
+  private static List<Door> doors(@Nullable List<StatMessages.DoorFigures> told) {
+    return told == null
+        ? List.of()
+        : told.stream().map(door -> new Door(door.door(), door.address(), door.connections(), door.users())).toList();
   }
 }

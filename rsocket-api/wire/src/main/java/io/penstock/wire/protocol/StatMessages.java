@@ -21,13 +21,25 @@ public final class StatMessages {
   /// @param spaces null from a node that does not tell
   /// @param carried null from a node that does not tell
   /// @param waitedMillis by culprit; null from a node that does not tell
+  /// @param doors null from a node that has none, or does not tell
   public record StatReply(String node, String tier, String medium, TierFigures stat, long inFlightBytes,
       long peakInFlightBytes, long budgetBytes, @Nullable Long outgoingBytes, boolean draining,
       @Nullable List<SpaceFigures> spaces, @Nullable Moved carried,
-      @OmitsNulls @Nullable Map<String, Long> waitedMillis) {
+      @OmitsNulls @Nullable Map<String, Long> waitedMillis, @OmitsNulls @Nullable List<DoorFigures> doors) {
     public StatReply {
       present("stat", stat);
+      doors = doors == null ? null : copied("doors", doors);
       spaces = spaces == null ? null : copied("spaces", spaces);
+    }
+  }
+
+  /// What the users of a door for another protocol did.
+  ///
+  /// @param users counts by user, each by its name; the empty user stands for clients without credentials
+  public record DoorFigures(String door, String address, int connections, Map<String, Map<String, Long>> users) {
+    public DoorFigures {
+      present("doors.door", door);
+      present("doors.users", users);
     }
   }
 

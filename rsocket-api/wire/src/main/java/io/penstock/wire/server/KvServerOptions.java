@@ -3,6 +3,7 @@ package io.penstock.wire.server;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Limits;
@@ -12,6 +13,7 @@ import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// How a [KvServer] serves.
@@ -43,13 +45,16 @@ import org.jspecify.annotations.Nullable;
 /// @param streams hears of each stream of slices that ended
 /// @param rates how fast each connection may ask and move bytes
 /// @param regions where the node finds shared memory of its clients that it maps; null for nowhere
+/// @param doors tells what doors for other protocols did, for `stat`
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration idleGrace, Duration mostLifetime, long requestBytes,
     int putBlocks,
     List<Carrier> carriers, int rings, Duration ringSpin, AdvertisedEndpoints endpoints, Access access,
-    StreamListener streams, Rates rates, @Nullable RegionFolder regions, long generation) {
+    StreamListener streams, Rates rates, @Nullable RegionFolder regions, Supplier<List<ServerStat.Door>> doors,
+    long generation) {
   public KvServerOptions {
+    requireNonNull(doors, "doors");
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
     requireNonNull(endpoints, "endpoints");
@@ -88,7 +93,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still (25 ms while others find no room), 5 minutes of silence, 1/256 of the heap (at
   /// least 4 MiB) for messages of requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do
-  /// not spin, access for every peer, any rate, no regions of clients, generation 0.
+  /// not spin, access for every peer, any rate, no regions of clients, no doors, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -99,7 +104,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
         .mostLifetime(mostLifetime)
         .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin)
         .endpoints(endpoints)
-        .access(access).streams(streams).rates(rates).regions(regions)
+        .access(access).streams(streams).rates(rates).regions(regions).doors(doors)
         .generation(generation);
   }
 
@@ -160,6 +165,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private StreamListener streams = StreamListener.noop();
     private Rates rates = Rates.none();
     private @Nullable RegionFolder regions;
+    private Supplier<List<ServerStat.Door>> doors = List::of;
     private long generation;
     private int rings = 16;
     private Duration ringSpin = Duration.ZERO;
@@ -173,6 +179,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public Builder regions(@Nullable RegionFolder folder) {
       regions = folder;
+      return this;
+    }
+
+    public Builder doors(Supplier<List<ServerStat.Door>> told) {
+      doors = told;
       return this;
     }
 
@@ -272,8 +283,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
           idleGrace, mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams,
-          rates, regions,
-          generation);
+          rates, regions, doors, generation);
     }
   }
 }

@@ -34,7 +34,7 @@ final class OlderNodeTest {
 
   private static StatMessages.StatReply reply() {
     return new StatMessages.StatReply("node", "tier", "DISK", StatMessages.TierFigures.of(stat(DISK)), 1, 1, 1, 0L,
-        false, List.of(), null, null);
+        false, List.of(), null, null, null);
   }
 
   private static TierStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {

@@ -73,7 +73,7 @@ final class ProtocolVersionTest {
     return new StatMessages.StatReply("node", "stack", "HOST", StatMessages.TierFigures.of(FULL), 1, 2, 3, 4L, true,
         List.of(new StatMessages.SpaceFigures("stack", "HOST", "00ff", "model", 5,
             StatMessages.TierFigures.of(PLAIN))),
-        new StatMessages.Moved(Map.of("inline", 1L), Map.of("shared-memory", 2L)), null);
+        new StatMessages.Moved(Map.of("inline", 1L), Map.of("shared-memory", 2L)), null, null);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.penstock.wire.server.route;
 
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.credit.NodeBudget;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Messages;
@@ -14,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -22,8 +25,9 @@ import reactor.core.publisher.Mono;
 /// @param node name of the node
 /// @param budget of the node
 /// @param running streams of all connections
+/// @param doors tells what the doors for other protocols did
 public record StatRoutes(ServedSpaces spaces, String node, NodeBudget budget, RunningStreams running,
-    BooleanSupplier draining) {
+    BooleanSupplier draining, Supplier<List<ServerStat.Door>> doors) {
   Mono<Payload> stat(Call call) {
     TierInfo asked = spaces.of(call, "space", call.message(Messages.StatRequest.class).space()).info();
     return Flux.fromIterable(spaces.spaces().tiers())
@@ -40,7 +44,15 @@ public record StatRoutes(ServedSpaces spaces, String node, NodeBudget budget, Ru
     return new StatMessages.StatReply(node, own.tier(), own.medium(), own.stat(), budget.permits().inUse(),
         budget.permits().peak(), budget.permits().capacity(), budget.outgoingBytes(), draining.getAsBoolean(), all,
         new StatMessages.Moved(labelled(carried.in()), labelled(carried.out())),
-        running.waitedMillis());
+        running.waitedMillis(), doorFigures());
+  }
+
+  private @Nullable List<StatMessages.DoorFigures> doorFigures() {
+    List<ServerStat.Door> all = doors.get();
+    return all.isEmpty()
+        ? null
+        : all.stream().map(door -> new StatMessages.DoorFigures(door.door(), door.address(), door.connections(),
+            door.users())).toList();
   }
 
   private static Map<String, Long> labelled(Map<Carrier, Long> bytes) {
