@@ -212,8 +212,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         DoorUses.Use user = house.uses.of(entry.user());
         use = user;
         DoorSpace space = house.spaces.of(entry.user(), target.bucket());
-        Rights.require(house.access, entry.user(), space.name(), request.method());
         Plan plan = house.operations.plan(request.method(), headers, target, space.values(), user);
+        Rights.require(house.access, entry.user(), space.name(), plan);
         switch (plan) {
           case Plan.Answer answer -> {
             S3Connection.this.more(channel);
