@@ -460,11 +460,18 @@ class Node(contextlib.AbstractContextManager):
         frame = struct.pack(">IH", stream, kind << 10 | flags) + body
         if len(frame) > LONGEST_FRAME:
             raise ValueError(f"frame must have <= {LONGEST_FRAME} bytes (had {len(frame)})")
-        try:
-            with self._lock:
+        with self._lock:
+            if self._closed.is_set():
+                raise ConnectionError("the connection is closed")
+            try:
                 self._socket.sendall(len(frame).to_bytes(3, "big") + frame)
-        except ConnectionError as error:
-            raise ConnectionError("the node closed the connection") from error
+            except OSError as error:  # a part of the frame may be out: nothing may follow it
+                self._closed.set()
+                with contextlib.suppress(OSError):  # wakes who waits for the node; the owner closes the socket
+                    self._socket.shutdown(socket.SHUT_RDWR)
+                if isinstance(error, ConnectionError):
+                    raise ConnectionError("the node closed the connection") from error
+                raise
 
     def receive(self) -> tuple[int, int, int, bytes]:
         """The next frame, without its length: stream, type, flags, and all behind them."""

@@ -76,6 +76,23 @@ def slices(most):
 
 
 class SmallClientTest(unittest.TestCase):
+    def test_a_send_that_fails_within_a_frame_ends_the_connection(self):
+        ours, theirs = socket.socketpair()
+        node = Node.__new__(Node)
+        node._socket, node._lock, node._closed = ours, threading.Lock(), threading.Event()
+        ours.settimeout(0.05)
+        with ours, theirs:
+            with self.assertRaises(TimeoutError):
+                node._send(1, 10, 0, bytes(8 << 20))  # more than the socket takes
+            ours.settimeout(30)
+            with self.assertRaises(ConnectionError):
+                node._send(0, 3, 0, bytes(8))
+            theirs.settimeout(30)
+            came = 0
+            while data := theirs.recv(1 << 20):
+                came += len(data)
+            self.assertLess(came, 8 << 20)
+
     def test_checksums_keys_and_slices_are_those_of_the_protocol(self):
         self.assertEqual(crc32c(b"123456789"), 0xE3069283)
         self.assertEqual(SPACE.id + HASHES[0], sample("key"))

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 /// Which space of values a door uses for which client, as in `values,alice=tenant-a,3=batch`.
 ///
 /// @param others space of everyone who is not named
-/// @param named space by what a door tells its clients apart with: a user, the number of a database, a bucket
+/// @param named space by what a door tells its clients apart with: a user, the number of a database, a bucket;
+///     the door of S3 also knows `user:NAME` and `bucket:NAME`
 public record DoorSpaceNames(String others, Map<String, String> named) {
   static final String RULE = "the name of a space, and perhaps NAME=SPACE for users, databases or buckets that have"
       + " another one, separated by commas";

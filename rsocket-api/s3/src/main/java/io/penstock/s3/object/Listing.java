@@ -64,6 +64,10 @@ final class Listing {
     private final List<Documents.Prefix> prefixes = new ArrayList<>();
     /// The last key or common prefix of the page.
     private String last;
+    /// The name behind which the next one is looked for.
+    private String after = "";
+    private boolean mayBeAfter;
+    private boolean isFull;
     private boolean hasMore;
 
     Page(Ask ask) {
@@ -92,40 +96,37 @@ final class Listing {
       }
     }
 
-    /// Takes keys until the page is full.
+    /// Takes keys until the page is full, in a loop: a page has many.
     Mono<Void> next() {
-      return Mono.defer(() -> {
-        if (most == 0) {
-          return Mono.empty();
-        }
-        String after = last.compareTo(prefix) >= 0 ? last : prefix;
-        boolean mayBePrefix = last.compareTo(prefix) < 0;
-        return step(bucket + after, mayBePrefix);
-      });
+      if (most == 0) {
+        return Mono.empty();
+      }
+      after = bucket + (last.compareTo(prefix) >= 0 ? last : prefix);
+      mayBeAfter = last.compareTo(prefix) < 0;
+      return Mono.defer(this::step).repeat(() -> !isFull).then();
     }
 
-    private Mono<Void> step(String after, boolean alsoAfter) {
-      return Mono.defer(() -> {
-        String name = following(after, alsoAfter);
-        if (name == null) {
-          return Mono.empty();
+    private Mono<Void> step() {
+      String name = following(after, mayBeAfter);
+      mayBeAfter = false;
+      hasMore = name != null && entries.size() + prefixes.size() == most;
+      isFull = name == null || hasMore;
+      if (name == null || hasMore) {
+        return Mono.empty();
+      }
+      String key = name.substring(bucket.length());
+      int end = delimiter.isEmpty() ? -1 : key.indexOf(delimiter, prefix.length());
+      if (end >= 0) {
+        String common = key.substring(0, end + delimiter.length());
+        if (!common.equals(last)) {
+          prefixes.add(new Documents.Prefix(shown(common)));
         }
-        if (entries.size() + prefixes.size() == most) {
-          hasMore = true;
-          return Mono.empty();
-        }
-        String key = name.substring(bucket.length());
-        int end = delimiter.isEmpty() ? -1 : key.indexOf(delimiter, prefix.length());
-        if (end >= 0) {
-          String common = key.substring(0, end + delimiter.length());
-          if (!common.equals(last)) {
-            prefixes.add(new Documents.Prefix(shown(common)));
-          }
-          last = common;
-          return step(bucket + common + LAST, false);
-        }
-        return ask.values().info(name).doOnNext(info -> add(key, info)).then(step(name, false));
-      });
+        last = common;
+        after = bucket + common + LAST;
+        return Mono.empty();
+      }
+      after = name;
+      return ask.values().info(name).doOnNext(info -> add(key, info)).then();
     }
 
     private void add(String key, ValueStore.Info info) {

@@ -59,7 +59,7 @@ final class Multipart {
       Upload upload = upload(ask);
       int number = number(ask);
       String value = upload.nameOf(number);
-      return writes.store(ask.values(), value, ask.use(), incoming).flatMap(outcome -> {
+      return writes.store(ask.values(), value, ask.use(), incoming, false).flatMap(outcome -> {
         Part part = new Part(value, incoming.length(), outcome.version(), outcome.isStored());
         Part before = uploads.has(upload) ? upload.add(number, part) : part;
         return (before == null ? Mono.just(false) : ask.values().remove(before.value())).thenReturn(
@@ -148,7 +148,9 @@ final class Multipart {
             scope -> ask.values().put(ask.name(), length, bytes(ask.values(), parts, scope)), BlockScope::close)
             .thenReturn(true).onErrorResume(KvException.class, failure -> Writes.dropped(ask.name(), failure))
         : Mono.just(false);
-    return stored.flatMap(is -> is ? ask.values().info(ask.name()) : Mono.<ValueStore.Info>empty())
+    return stored.flatMap(is -> is
+        ? ask.values().info(ask.name())
+        : ask.values().remove(ask.name()).then(Mono.<ValueStore.Info>empty()))
         .map(info -> ObjectTag.of(info.version())).switchIfEmpty(Mono.fromSupplier(() -> {
           ask.use().count(DoorUses.Kind.DROP);
           return ObjectTag.of(new BlockHash(random.nextLong(), random.nextLong()));

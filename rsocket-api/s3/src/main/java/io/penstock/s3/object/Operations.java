@@ -89,7 +89,11 @@ public final class Operations {
     if (!ask.method().equals(HttpMethod.GET)) {
       throw wrongMethod();
     }
-    return new Plan.Answer(Mono.defer(late::reply));
+    return reading(Mono.defer(late::reply));
+  }
+
+  private static Plan reading(Mono<Reply> reply) {
+    return new Plan.Answer(Plan.Does.READS, reply);
   }
 
   private static S3Exception wrongMethod() {
@@ -98,12 +102,14 @@ public final class Operations {
 
   private Plan ofObject(Ask ask) {
     return switch (ask.method().name()) {
-      case "GET" -> new Plan.Answer(ask.has("uploadId") ? multipart.list(ask) : reads.get(ask));
-      case "HEAD" -> new Plan.Answer(reads.head(ask));
+      case "GET" -> reading(ask.has("uploadId") ? multipart.list(ask) : reads.get(ask));
+      case "HEAD" -> reading(reads.head(ask));
       case "PUT" -> new Plan.Store(ask.has("uploadId") || ask.has("partNumber")
           ? incoming -> multipart.part(ask, incoming)
           : incoming -> writes.put(ask, incoming));
-      case "DELETE" -> new Plan.Answer(ask.has("uploadId") ? multipart.abort(ask) : deleted(ask));
+      case "DELETE" -> ask.has("uploadId")
+          ? new Plan.Answer(Plan.Does.WRITES, multipart.abort(ask))
+          : new Plan.Answer(Plan.Does.REMOVES, deleted(ask));
       case "POST" -> posted(ask);
       default -> throw wrongMethod();
     };
@@ -111,9 +117,9 @@ public final class Operations {
 
   private Plan posted(Ask ask) {
     if (ask.has("uploads")) {
-      return new Plan.Answer(multipart.begin(ask));
+      return new Plan.Answer(Plan.Does.WRITES, multipart.begin(ask));
     } else if (ask.has("uploadId")) {
-      return new Plan.Read(body -> multipart.complete(ask, body));
+      return new Plan.Read(Plan.Does.WRITES, body -> multipart.complete(ask, body));
     }
     throw wrongMethod();
   }
@@ -124,15 +130,15 @@ public final class Operations {
 
   private Plan ofBucket(Ask ask) {
     return switch (ask.method().name()) {
-      case "HEAD" -> new Plan.Answer(Mono.just(Reply.empty(200)));
-      case "PUT" -> new Plan.Read(body -> Mono.just(
+      case "HEAD" -> reading(Mono.just(Reply.empty(200)));
+      case "PUT" -> new Plan.Read(Plan.Does.WRITES, body -> Mono.just(
           Reply.empty(200).with("Location", "/" + ask.target().bucket()))); // any bucket is there
       case "GET" -> read(ask);
       case "POST" -> {
         if (!ask.has("delete")) {
           throw wrongMethod();
         }
-        yield new Plan.Read(body -> deleted(ask, body));
+        yield new Plan.Read(Plan.Does.REMOVES, body -> deleted(ask, body));
       }
       default -> throw wrongMethod();
     };
@@ -142,7 +148,7 @@ public final class Operations {
     if (ask.has("uploads")) {
       refuse("parameter uploads");
     }
-    return new Plan.Answer(ask.has("location")
+    return reading(ask.has("location")
         ? Mono.fromSupplier(() -> Reply.of(new Documents.Location()))
         : listing.list(ask));
   }

@@ -9,17 +9,22 @@ import io.penstock.node.door.DoorValues;
 import io.penstock.s3.reply.S3Code;
 import io.penstock.s3.reply.S3Exception;
 import java.security.SecureRandom;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /// PUT of objects, and of parts of uploads. What there is no room or time for is accepted and dropped, as a cache may
-/// evict at once: a client that waits, or that gets an error, would stop using the node.
+/// evict at once, with the object that it would have replaced: a client that waits, or that gets an error, would stop
+/// using the node.
 final class Writes {
   private static final Logger LOG = LoggerFactory.getLogger(Writes.class);
+  private static final String NONE_MATCH = "If-None-Match";
 
   private final BooleanSupplier isDraining;
+  private final Set<Place> creating = ConcurrentHashMap.newKeySet();
   private final SecureRandom random = new SecureRandom();
 
   /// @param isDraining whether nothing new is stored
@@ -37,14 +42,35 @@ final class Writes {
     }
   }
 
+  /// Where an object is to be made.
+  private record Place(DoorValues values, String name) {}
+
   Mono<Reply> put(Ask ask, Incoming incoming) {
-    return allowed(ask).then(Mono.defer(() -> store(ask.values(), ask.name(), ask.use(), incoming)))
+    boolean isNew = ask.headers().contains(NONE_MATCH);
+    Mono<Outcome> stored = allowed(ask)
+        .then(Mono.defer(() -> store(ask.values(), ask.name(), ask.use(), incoming, isNew)));
+    return (isNew ? alone(ask, stored) : stored)
         .map(outcome -> Reply.empty(200).with("ETag", outcome.tag()).with(incoming.compared()));
+  }
+
+  /// One at a time for a name: of several that want no object to be there, one stores its own.
+  private Mono<Outcome> alone(Ask ask, Mono<Outcome> stored) {
+    Place place = new Place(ask.values(), ask.name());
+    return Mono.using(() -> {
+      if (!creating.add(place)) {
+        throw refused();
+      }
+      return place;
+    }, mine -> stored, creating::remove); // before the response: the client may try again at once
+  }
+
+  private static S3Exception refused() {
+    return new S3Exception(S3Code.PRECONDITION_FAILED, "object must be as the conditions say (is not)");
   }
 
   /// Whether conditions of the request let it replace what is there.
   private static Mono<Void> allowed(Ask ask) {
-    String none = ask.headers().get("If-None-Match");
+    String none = ask.headers().get(NONE_MATCH);
     String match = ask.headers().get("If-Match");
     if (none == null && match == null) {
       return Mono.empty();
@@ -53,19 +79,31 @@ final class Writes {
         && (match == null || ObjectTag.matches(match, info.version()))).defaultIfEmpty(match == null)
         .flatMap(may -> may
             ? Mono.empty()
-            : Mono.error(
-                () -> new S3Exception(S3Code.PRECONDITION_FAILED, "object must be as the conditions say (is not)")));
+            : Mono.error(Writes::refused));
   }
 
-  Mono<Outcome> store(DoorValues values, String name, DoorUses.Use use, Incoming incoming) {
+  private enum Fate {
+    STORED,
+    /// Another writer was first.
+    LOST,
+    DROPPED
+  }
+
+  /// @param isNew whether the request wants no object to be there
+  Mono<Outcome> store(DoorValues values, String name, DoorUses.Use use, Incoming incoming, boolean isNew) {
     return Mono.defer(() -> {
-      Mono<Boolean> stored = isDraining.getAsBoolean()
-          ? incoming.bytes().then(Mono.just(false))
-          : values.put(name, incoming.length(), incoming.bytes()).thenReturn(true)
-              .onErrorResume(KvException.class, failure -> dropped(name, failure));
-      return Mono.firstWithSignal(stored, incoming.givenUp())
-          .flatMap(is -> incoming.whole().thenReturn(is));
-    }).flatMap(is -> is ? known(values, name) : Mono.empty()).doOnNext(outcome -> {
+      Mono<Fate> stored = isDraining.getAsBoolean()
+          ? incoming.bytes().then(Mono.just(Fate.DROPPED))
+          : values.put(name, incoming.length(), incoming.bytes()).map(is -> is ? Fate.STORED : Fate.LOST)
+              .onErrorResume(KvException.class, failure -> dropped(name, failure).thenReturn(Fate.DROPPED));
+      return Mono.firstWithSignal(stored, incoming.givenUp().thenReturn(Fate.DROPPED))
+          .flatMap(fate -> incoming.whole().thenReturn(fate));
+    }).flatMap(fate -> switch (fate) {
+      case STORED -> known(values, name);
+      case LOST -> isNew ? Mono.<Outcome>error(Writes::refused) : known(values, name);
+      // A new object has none before it; one of another writer stays
+      case DROPPED -> isNew ? Mono.<Outcome>empty() : values.remove(name).then(Mono.<Outcome>empty());
+    }).doOnNext(outcome -> {
       use.count(DoorUses.Kind.WRITE);
       use.add(DoorUses.Kind.BYTES_IN, incoming.length());
     }).switchIfEmpty(Mono.fromSupplier(() -> {

@@ -211,10 +211,10 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         Gate.Entry entry = house.gate.enter(request.method(), headers, target);
         DoorUses.Use user = house.uses.of(entry.user());
         use = user;
-        DoorSpace space = house.spaces.of(entry.user(), target.bucket());
-        Rights.require(house.access, entry.user(), space.name(), request.method());
+        DoorSpace space = house.spaceOf(entry.user(), target.bucket());
         Plan plan = house.operations.plan(request.method(), headers, target, house.limits.prefixes().of(entry.user()),
             space.values(), user);
+        Rights.require(house.access, entry.user(), space.name(), plan);
         switch (plan) {
           case Plan.Answer answer -> {
             S3Connection.this.more(channel);

@@ -3,6 +3,7 @@ package io.penstock.s3.serve;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.config.DoorPrefixes;
+import io.penstock.node.door.DoorSpace;
 import io.penstock.node.door.DoorSpaces;
 import io.penstock.node.door.DoorUses;
 import io.penstock.s3.object.Operations;
@@ -17,7 +18,7 @@ import java.util.function.LongSupplier;
 final class S3House {
   final Gate gate;
   final Operations operations;
-  final DoorSpaces spaces;
+  private final DoorSpaces spaces;
   final Access access;
   final DoorUses uses;
   final Limits limits;
@@ -49,6 +50,11 @@ final class S3House {
     this.limits = requireNonNull(limits, "limits");
     this.nanos = requireNonNull(nanos, "nanos");
     this.boot = "%016x".formatted(generation);
+  }
+
+  /// The space of a user and a bucket.
+  DoorSpace spaceOf(String user, String bucket) {
+    return spaces.of(Selectors.of(user, bucket, gate::isUser));
   }
 
   /// Differs for each start of the node.

@@ -1,9 +1,11 @@
 package io.penstock.s3.sign;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /// The access keys of a door.
@@ -11,6 +13,7 @@ public final class AccessKeys {
   private static final Pattern WORD = Pattern.compile("[\\x21-\\x7e]{1,1024}");
 
   private final Map<String, AccessKey> keys = new HashMap<>();
+  private final Set<String> users = new HashSet<>();
 
   /// Reads lines of `ID SECRET [USER [TOKEN]]`; empty lines and those that begin with `#` say nothing. Without a user,
   /// the id is the user.
@@ -34,10 +37,16 @@ public final class AccessKeys {
         }
       }
     }
+    all.keys.values().forEach(key -> all.users.add(key.user()));
     if (all.keys.isEmpty()) {
       throw new IllegalArgumentException("%s must have a line ID SECRET [USER [TOKEN]] (has none)".formatted(file));
     }
     return all;
+  }
+
+  /// Whether a key is of the user `name`.
+  boolean isUser(String name) {
+    return users.contains(name);
   }
 
   Optional<AccessKey> of(String id) {

@@ -55,6 +55,12 @@ public final class Gate {
   /// @param seal of chunks that are signed; null for others
   public record Entry(String user, @Nullable ChunkSeal seal) {}
 
+  /// Whether `name` is that of a user who has an access key.
+  public boolean isUser(String name) {
+    Supplier<AccessKeys> known = keys;
+    return known != null && known.get().isUser(name);
+  }
+
   /// @throws S3Exception if the request is not let in
   public Entry enter(HttpMethod method, HttpHeaders headers, Target target) {
     Supplier<AccessKeys> known = keys;

@@ -140,6 +140,7 @@ final class ClientRegion {
       }
       at += now;
     }
+    requireWhole(); // the JVM may report the last piece only later
   }
 
   private void requireWhole() {
@@ -152,7 +153,8 @@ final class ClientRegion {
     }
   }
 
-  private WireFormatException gone() {
+  /// What is told of a copy that the JVM reports as an `InternalError`, perhaps only after the copy.
+  WireFormatException gone() {
     return WireFormatException.request("region", "as long as it was mapped, " + memory.byteSize() + " bytes",
         "shorter, or without memory");
   }

@@ -7,6 +7,7 @@ import io.penstock.wire.transport.ConnectionGauges;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /// The regions that a node has mapped for one connection, by their numbers. Safe from any thread.
@@ -74,6 +75,14 @@ public final class ConnectionRegions {
       all = List.copyOf(regions.values());
       regions.clear();
     }
-    all.forEach(ClientRegion::release);
+    RegionFolder from = folder;
+    if (from == null || all.isEmpty()) {
+      return;
+    }
+    try {
+      var _ = from.copies().schedule(() -> all.forEach(ClientRegion::release)); // unmaps, which takes a while
+    } catch (RejectedExecutionException e) { // the node ends
+      all.forEach(ClientRegion::release);
+    }
   }
 }

@@ -145,6 +145,8 @@ final class SlotJob {
       }
       try {
         copy.run();
+      } catch (InternalError e) { // told by the JVM behind the copy
+        throw region.gone();
       } finally {
         region.release();
       }
