@@ -249,6 +249,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       throw new BadRequestException("a request must end before a line");
     }
     String words = text.strip();
+    String first = words.split("\\s+", 2)[0];
+    if (first.equalsIgnoreCase("POST") || first.equalsIgnoreCase("Host:")) { // a web page would go on with requests
+      throw new BadRequestException("a line must be a request of Redis (was one of HTTP)");
+    }
     if (!words.isEmpty()) {
       house.begin();
       session().parses(); // people write lines

@@ -31,10 +31,11 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   private static final int MOST_SIZES = 4;
 
   /// The door of Redis' protocol.
-  public static final DoorSettings RESP = of("resp", "Redis' protocol (RESP)", "a user or database number");
+  public static final DoorSettings RESP =
+      of("resp", "Redis' protocol (RESP)", "HOST:PORT or unix:PATH", "a user or database number");
 
   /// The door of S3.
-  public static final DoorSettings S3 = of("s3", "S3", "a user or bucket");
+  public static final DoorSettings S3 = of("s3", "S3", "HOST:PORT", "a user or bucket");
 
   /// All doors.
   public static final List<DoorSettings> DOORS = List.of(RESP, S3);
@@ -50,11 +51,12 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
       "64 MiB", "Bytes a second that are read of each space after a start, to list the values that it has already.");
 
   /// @param protocol in words
+  /// @param places forms of where it listens
   /// @param selectors by which the door tells clients apart
-  private static DoorSettings of(String name, String protocol, String selectors) {
+  private static DoorSettings of(String name, String protocol, String places, String selectors) {
     return new DoorSettings(name,
         new Setting<>(name, place(), OFF,
-            "Where clients of " + protocol + " connect, HOST:PORT or unix:PATH, or off. Beyond this host only with TLS"
+            "Where clients of " + protocol + " connect, " + places + ", or off. Beyond this host only with TLS"
                 + " and authentication, or with --open-to-network."),
         new Setting<>(name + ".tls", AscendTypes.flag(), "true",
             "Whether these connections have TLS, if the node has a certificate. Not at a Unix socket."),

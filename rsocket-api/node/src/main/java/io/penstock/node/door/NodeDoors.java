@@ -18,6 +18,7 @@ import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -128,8 +129,11 @@ public final class NodeDoors {
       DoorSpaces own = DoorSpaces.of(settings, config, house.tiers, house.threads, house.clocks, spaces);
       return kind.open(new DoorTerms(place, config, tls, house.access, own, uses, house.budget, house.generation,
           house.threads, house.clocks))
-          .onErrorMap(IOException.class, failure -> new IOException(Reason.after(
-              refused(config, settings, "where this user can listen"), failure), failure))
+          .onErrorMap(IOException.class, failure -> failure instanceof FileSystemException
+              && place.transport() == TransportKind.TCP
+                  ? failure // of a file that the door reads, which says itself what it lacks
+                  : new IOException(Reason.after(refused(config, settings, "an address where this user can listen"),
+                      failure), failure))
           .doOnNext(door -> {
             opened.add(new Opened(settings, door, uses, own));
             Gauge.builder("penstock.door.connections", door, Door::connections).tag("door", settings.name())

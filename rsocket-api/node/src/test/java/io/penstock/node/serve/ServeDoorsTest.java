@@ -192,7 +192,7 @@ final class ServeDoorsTest {
   void door_thatCannotListen_isNamedWithItsSetting() {
     assertThatThrownBy(() -> start(DOOR.replace("127.0.0.1:0", "unix:/tmp/a.refused"))).hasRootCauseInstanceOf(
         IOException.class).hasMessageContaining(
-            "resp must be where this user can listen (was unix:/tmp/a.refused, from " + folder)
+            "resp must be an address where this user can listen (was unix:/tmp/a.refused, from " + folder)
         .hasMessageContaining("the socket is not wanted");
   }
 
