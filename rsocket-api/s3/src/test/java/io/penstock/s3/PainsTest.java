@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
 
 /// What users of other stores complain of, at this door.
 @Timeout(180)
@@ -136,6 +138,74 @@ final class PainsTest {
         }
         assertThat(client.ask("GET", "/b?list-type=2", "", NONE).text()).contains("<KeyCount>0</KeyCount>");
       }
+    }
+  }
+
+  @Test
+  void aListOfAFullPage_isAnswered() throws IOException {
+    try (TestNode node = TestNode.start(folder, "s3.room.timeout: 60s\n");
+        RawClient client = new RawClient(node.port())) {
+      for (int i = 0; i < 1_100; i++) {
+        assertThat(client.ask("PUT", "/list/" + i % 2 + "/" + i, "", bytes(i, 10)).status()).isEqualTo(200);
+      }
+      String page = client.get("/list?list-type=2").text();
+      assertThat(page).contains("<KeyCount>1000</KeyCount>", "<IsTruncated>true</IsTruncated>");
+      assertThat(client.get("/list?list-type=2&delimiter=/").text()).contains("<KeyCount>2</KeyCount>",
+          "<IsTruncated>false</IsTruncated>");
+    }
+  }
+
+  @Test
+  void aWriteThatIsDropped_leavesNoOldObject() throws IOException {
+    try (TestNode node = TestNode.start(folder, "s3.room.timeout: 60s\n");
+        RawClient client = new RawClient(node.port());
+        RawClient half = new RawClient(node.port())) {
+      assertThat(client.ask("PUT", "/b/k", "", bytes(1, 100)).status()).isEqualTo(200);
+      half.send(half.head("PUT", "/b/half", "Content-Length: 5\r\n") + "hel"); // a drain waits for it
+      Disposable draining = node.node().drain().subscribe();
+      RawClient.Answer read;
+      do {
+        assertThat(client.ask("PUT", "/b/k", "", bytes(2, 100)).status()).isEqualTo(200);
+        read = client.get("/b/k");
+        if (read.status() == 200) {
+          assertThat(read.body()).isEqualTo(bytes(2, 100));
+        }
+      } while (read.status() == 200); // until nothing is stored any more
+      assertThat(read.status()).isEqualTo(404);
+      draining.dispose();
+    }
+  }
+
+  @Test
+  void ofWritersThatWantNoObjectThere_oneStores() throws IOException {
+    try (TestNode node = TestNode.start(folder, "s3.room.timeout: 60s\n");
+        RawClient first = new RawClient(node.port());
+        RawClient second = new RawClient(node.port())) {
+      String head = "Content-Length: 2\r\nIf-None-Match: *\r\nExpect: 100-continue\r\n";
+      first.send(first.head("PUT", "/b/new", head));
+      assertThat(first.answer(false).status()).isEqualTo(100); // its write has begun
+      assertThat(second.ask("PUT", "/b/new", "If-None-Match: *\r\n", bytes(2, 2)).status()).isEqualTo(412);
+      first.send(bytes(1, 2));
+      assertThat(first.answer(false).status()).isEqualTo(200);
+      assertThat(second.get("/b/new").body()).isEqualTo(bytes(1, 2));
+    }
+  }
+
+  @Test
+  void aWriter_abortsItsUpload_andRemovesNothingElse() throws IOException {
+    Path users = Files.writeString(folder.resolve("users"), "engine:sha256$" + "0".repeat(64) + "\n");
+    Path rules = Files.writeString(folder.resolve("rules"), "users:\n  engine: writer\n");
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
+    String access = "auth.users: " + users + "\naccess.rules: " + rules + "\n";
+    try (TestNode node = TestNode.start(folder, access); RawClient client = new RawClient(node.port())) {
+      assertThat(client.ask("PUT", "/b/k", "", bytes(1, 10)).status()).isEqualTo(200);
+      assertThat(client.ask("DELETE", "/b/k", "", NONE).status()).isEqualTo(403);
+      byte[] names = "<Delete><Object><Key>k</Key></Object></Delete>".getBytes(StandardCharsets.UTF_8);
+      assertThat(client.ask("POST", "/b?delete", "", names).status()).isEqualTo(403);
+      assertThat(client.get("/b/k").status()).isEqualTo(200);
+      String begun = client.ask("POST", "/b/up?uploads", "", NONE).text();
+      String id = begun.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
+      assertThat(client.ask("DELETE", "/b/up?uploadId=" + id, "", NONE).status()).isEqualTo(204);
     }
   }
 

@@ -46,7 +46,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /// One connection: a request, its response, and the next. What the client sends is read when a reader asks for it, so a
-/// body that waits for room waits in the sockets. All of it in the event loop of the channel.
+/// body that waits for room waits in the sockets, and so do requests while the client takes no responses. All of it in
+/// the event loop of the channel.
 final class S3Connection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(S3Connection.class);
   private static final String HANDLED = "x-amz-decoded-content-length";
@@ -61,13 +62,17 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   private long moved;
   /// What came and was not taken.
   private final Queue<Object> pieces = new ArrayDeque<>();
+  private final HeadDecoder decoder;
+  private @Nullable Future<?> head;
   private boolean wants;
   private boolean isTaking;
   private boolean isLingering;
   private @Nullable Future<?> watch;
 
-  S3Connection(S3House house) {
+  /// @param decoder of the same channel
+  S3Connection(S3House house, HeadDecoder decoder) {
     this.house = house;
+    this.decoder = decoder;
   }
 
   @Override
@@ -87,7 +92,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
   private void take(ChannelHandlerContext channel) {
     isTaking = true;
     try {
-      while (wants && !pieces.isEmpty()) {
+      while (wants && !pieces.isEmpty() && !waitsForClient(channel)) {
         wants = false;
         moved++;
         piece(channel, pieces.remove());
@@ -95,9 +100,34 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     } finally {
       isTaking = false;
     }
-    if (wants) {
+    if (wants && pieces.isEmpty()) {
       channel.read();
     }
+    watchHead(channel);
+  }
+
+  /// Whether the next request has to wait until the client has taken more of the responses before it.
+  private boolean waitsForClient(ChannelHandlerContext channel) {
+    return pieces.peek() instanceof HttpRequest && !channel.channel().isWritable();
+  }
+
+  /// Cuts off a client that began a head, is waited for, and does not end it.
+  private void watchHead(ChannelHandlerContext channel) {
+    boolean isWaiting = now == null && pieces.isEmpty() && decoder.hasHalf() && !isLingering;
+    Future<?> running = head;
+    if (isWaiting && running == null) {
+      head = channel.executor().schedule(() -> {
+        var _ = channel.close();
+      }, house.limits.headNanos(), TimeUnit.NANOSECONDS);
+    } else if (!isWaiting && running != null) {
+      running.cancel(false);
+      head = null;
+    }
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext complete) {
+    watchHead(complete);
   }
 
   @Override
@@ -137,6 +167,9 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     if (one != null && one.writer != null) {
       one.writer.writabilityChanged();
     }
+    if (!isTaking) {
+      take(changed);
+    }
     changed.fireChannelWritabilityChanged();
   }
 
@@ -149,6 +182,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     while (!pieces.isEmpty()) {
       ReferenceCountUtil.release(pieces.remove());
     }
+    isLingering = true; // what the decoder still has is released
+    watchHead(inactive);
   }
 
   @Override

@@ -31,6 +31,8 @@ import reactor.core.publisher.Mono;
 /// The door of S3.
 public final class S3Door implements DoorKind {
   private static final Logger LOG = LoggerFactory.getLogger(S3Door.class);
+  /// Longest time for the head of a request that has begun.
+  private static final Duration HEAD = Duration.ofSeconds(10);
   private static final Duration SWEEP = Duration.ofSeconds(30);
 
   @Override
@@ -60,9 +62,10 @@ public final class S3Door implements DoorKind {
           LOG.debug("parts of old uploads are left to eviction", failure);
           return Mono.empty();
         }), 1).subscribe());
+    long stall = config.get(NodeSettings.STALL_TIMEOUT).toNanos();
     S3House house = new S3House(gate, operations, terms.spaces(), terms.access(), terms.uses(),
         new S3House.Limits(mostBytes, config.get(S3Settings.ROOM).toNanos(),
-            config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(S3Settings.CONNECTIONS),
+            stall, Math.min(HEAD.toNanos(), stall), config.get(S3Settings.CONNECTIONS),
             config.get(S3Settings.DOMAINS), config.get(S3Settings.PREFIX)),
         terms.clocks().nanos(), terms.generation());
     return new S3Server(house, terms.listen(), terms.tls(), terms.threads().loops(), terms.threads().timers(),

@@ -30,10 +30,11 @@ final class S3House {
   /// @param mostBytes of an object
   /// @param roomNanos for which a body waits for room, all in all
   /// @param stallNanos after which a client that sends or takes nothing in the middle of a request is cut off
+  /// @param headNanos after which a client that has not ended the head of a request is cut off
   /// @param domains whose subdomains are buckets
   /// @param prefixes of the names of each user
-  record Limits(long mostBytes, long roomNanos, long stallNanos, int mostConnections, List<String> domains,
-      DoorPrefixes prefixes) {
+  record Limits(long mostBytes, long roomNanos, long stallNanos, long headNanos, int mostConnections,
+      List<String> domains, DoorPrefixes prefixes) {
     Limits {
       domains = List.copyOf(domains);
     }

@@ -14,7 +14,7 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.penstock.node.door.Door;
 import io.penstock.wire.security.ServerTls;
@@ -98,10 +98,12 @@ public final class S3Server implements Door {
     }
     connections.add(channel);
     ChannelPipeline pipeline = channel.pipeline();
+    pipeline.addLast(new WriteStall(house.limits.stallNanos()));
     if (tls != null) {
       pipeline.addLast(tls.handler(channel.alloc()));
     }
-    pipeline.addLast(new HttpServerCodec(HTTP), new S3Connection(house));
+    HeadDecoder decoder = new HeadDecoder(HTTP);
+    pipeline.addLast(decoder, new HttpResponseEncoder(), new S3Connection(house, decoder));
   }
 
   @Override
