@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 
 /// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
 /// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
-/// client is told `OK`, as a cache may evict at once. On the event loop of the channel.
+/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. On the event loop of the channel.
 final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   private static final String SYNTAX = "ERR syntax error";
@@ -33,10 +33,17 @@ final class IncomingSet {
   private boolean drops;
   private boolean isStored;
   private boolean isSettled;
+  private boolean isLetGo;
+  /// The condition of the options is known.
+  private boolean isDecided;
+  private boolean replaces;
+  private boolean isRefused;
   private long untilMillis;
   private long waitedNanos;
   private long waitsSince;
   private @Nullable Future<?> timer;
+  private @Nullable Future<?> silence;
+  private @Nullable String claim;
   private @Nullable Runnable done;
 
   /// @param name null for a key that no value can have
@@ -55,6 +62,7 @@ final class IncomingSet {
       drops = true;
     } else if (isOfAnotherLength(name)) {
       drops = true;
+      isRefused = true;
       session.use().count(Kind.REFUSAL);
       session.end("a value of a model must be as long as the one of its key was (was " + length + ")");
     } else if (length > 0) {
@@ -76,12 +84,22 @@ final class IncomingSet {
   private void settled(boolean stored) {
     isStored = stored;
     isSettled = true;
-    ended();
+    endedEarly();
   }
 
   private void failed(Throwable failure) {
     LOG.debug("a value is let go", failure);
-    drop();
+    giveUp();
+    endedEarly();
+  }
+
+  /// Lets the bytes go on that waited for memory: none comes any more.
+  private void endedEarly() {
+    boolean waited = done == null;
+    ended();
+    if (waited) {
+      asked.run();
+    }
   }
 
   /// Whether the next bytes must wait.
@@ -138,6 +156,7 @@ final class IncomingSet {
   /// @param done run once after the reply
   void finish(List<byte[]> args, Runnable done) {
     this.done = done;
+    heard();
     long now = session.house().terms().clocks().wall().millis();
     Optional<SetOptions> options = SetOptions.of(args, now);
     if (options.isEmpty()) {
@@ -146,10 +165,12 @@ final class IncomingSet {
       answered();
       return;
     } else if (!session.isKnown()) {
+      giveUp();
       session.refuse(Commands.UNKNOWN_USER);
       answered();
       return;
     } else if (!session.may(Role.WRITER) && session.isParsing()) {
+      giveUp();
       session.refuse(Commands.NO_RIGHT);
       answered();
       return;
@@ -157,10 +178,16 @@ final class IncomingSet {
     SetOptions said = options.get();
     untilMillis =
         said.keepsEnd() && name != null ? Math.max(0, session.values().untilMillis(name)) : said.untilMillis();
+    replaces = said.when() != SetOptions.When.NEW && !isRefused;
     if (said.when() == SetOptions.When.ALWAYS || name == null) {
       complete();
+    } else if (said.when() == SetOptions.When.NEW && !claims(name)) {
+      giveUp();
+      session.replies().nil();
+      answered();
     } else {
       session.await(session.values().length(name), found -> {
+        isDecided = true;
         if (found == null == (said.when() == SetOptions.When.NEW)) {
           complete();
         } else {
@@ -168,8 +195,33 @@ final class IncomingSet {
           session.replies().nil();
           answered();
         }
-      }, asked);
+      }, this::looked);
     }
+  }
+
+  /// Two clients that bring a value for one new name look and store in turn.
+  private boolean claims(String name) {
+    String one = session.space().name() + ' ' + name;
+    boolean isOurs = session.house().claims().add(one);
+    claim = isOurs ? one : null;
+    return isOurs;
+  }
+
+  private void unclaim() {
+    String ours = claim;
+    if (ours != null) {
+      claim = null;
+      session.house().claims().remove(ours);
+    }
+  }
+
+  /// A question that failed was answered with its error.
+  private void looked() {
+    if (!isDecided) {
+      giveUp();
+      answered();
+    }
+    asked.run();
   }
 
   private void complete() {
@@ -188,18 +240,54 @@ final class IncomingSet {
 
   /// Answers, if the value has come and was stored or let go.
   private void ended() {
-    if (done != null && (drops || isSettled)) {
+    if (done == null || isLetGo) {
+      return;
+    } else if (drops && replaces && name != null && session.may(Role.WRITER)) {
+      isLetGo = true;
+      session.use().count(Kind.DROP);
+      session.await(session.values().remove(name), removed -> session.replies().ok(), this::answered);
+    } else if (drops || isSettled) {
       session.use().count(drops ? Kind.DROP : Kind.WRITE);
       if (!drops && !isStored) {
         LOG.debug("another writer stored {} first", name);
       }
-      session.replies().ok();
+      if (drops || isStored || replaces) {
+        session.replies().ok();
+      } else {
+        session.replies().nil();
+      }
       answered();
+    }
+  }
+
+  /// Ends the connection of a client that sends nothing of a value for which it has memory. The tier, and a client that
+  /// has replies to take, may take their time.
+  void awaitClient() {
+    if (silence == null && done == null && !drops) {
+      int before = came;
+      silence = session.channel().eventLoop().schedule(() -> {
+        silence = null;
+        boolean isDue = came == length || value.wants();
+        if (came == before && piece == null && isDue && session.channel().isWritable()) {
+          session.end("the client sent no byte of a value for too long");
+        } else {
+          awaitClient();
+        }
+      }, session.house().limits().stallNanos(), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void heard() {
+    Future<?> running = silence;
+    if (running != null) {
+      silence = null;
+      running.cancel(false);
     }
   }
 
   private void answered() {
     unwatch();
+    unclaim();
     Runnable then = done;
     done = null;
     if (then != null) {
@@ -237,6 +325,7 @@ final class IncomingSet {
     drops = true;
     takePiece();
     unwatch();
+    heard();
     putting.dispose();
   }
 
@@ -246,6 +335,7 @@ final class IncomingSet {
       session.use().count(Kind.ABORT);
     }
     giveUp();
+    unclaim();
     done = null;
   }
 }

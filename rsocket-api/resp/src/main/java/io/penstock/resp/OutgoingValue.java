@@ -15,7 +15,7 @@ import reactor.core.publisher.BaseSubscriber;
 
 /// One value on its way to a socket. Its length goes out with its first part, which was verified by then with those
 /// read together with it; a value that is damaged before is a miss, and one that is damaged later ends the connection.
-/// On the event loop of the channel.
+/// It is done when the socket takes more: a client that reads slowly holds the memory of few parts. On the event loop of the channel.
 final class OutgoingValue {
   private static final Logger LOG = LoggerFactory.getLogger(OutgoingValue.class);
 
@@ -27,6 +27,7 @@ final class OutgoingValue {
   private long length;
   private boolean hasBegun;
   private boolean isHeaderOut;
+  private boolean isWritten;
   private boolean isOver;
   private boolean waits;
   private @Nullable Future<?> stall;
@@ -97,7 +98,11 @@ final class OutgoingValue {
     if (waits && session.channel().isWritable()) {
       waits = false;
       unwatch();
-      parts.request(1);
+      if (isWritten) {
+        over();
+      } else {
+        parts.request(1);
+      }
     }
   }
 
@@ -106,7 +111,16 @@ final class OutgoingValue {
       headerOnce();
       session.replies().bulkEnd();
       session.use().count(Kind.HIT);
-      over();
+      isWritten = true;
+      if (session.channel().isWritable()) {
+        over();
+      } else {
+        waits = true;
+        session.replies().flush();
+        if (waits) { // as in next
+          watch();
+        }
+      }
     }
   }
 

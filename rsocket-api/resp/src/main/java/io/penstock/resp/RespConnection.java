@@ -3,6 +3,7 @@ package io.penstock.resp;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.redis.ArrayHeaderRedisMessage;
@@ -12,6 +13,7 @@ import io.netty.handler.codec.redis.FullBulkStringRedisMessage;
 import io.netty.handler.codec.redis.InlineCommandRedisMessage;
 import io.netty.handler.codec.redis.LastBulkStringRedisContent;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -20,13 +22,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// One connection: it answers one request after the other, in their order. While a reply is not there, or a value waits
-/// for room, nothing more is read than what had come. On the event loop of its channel.
+/// One connection: it answers one request after the other, in their order. While a reply is not there, a value waits for
+/// room, or the client does not take its replies, nothing more is read than what had come. On the event loop of its
+/// channel.
 final class RespConnection extends ChannelInboundHandlerAdapter {
   private static final int MOST_ARGUMENTS = 64 << 10;
   private static final int MOST_ARGUMENT_BYTES = 1 << 20;
+  private static final int MOST_UNKNOWN_BYTES = 16 << 10;
+  private static final int FIRST_BYTES = 4 << 10;
   /// Index of the value in the arguments of SET.
   private static final int VALUE = 2;
   private static final byte[] NOTHING = new byte[0];
@@ -39,6 +45,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   private int left;
   private long argumentBytes;
   private byte @Nullable [] argument;
+  private int argumentLength;
   private int filled;
   private @Nullable IncomingSet set;
   /// The last piece of a value has come, and some of it may wait.
@@ -46,6 +53,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   /// A request that has come whole has no reply yet.
   private boolean isRunning;
   private boolean isPumping;
+  private @Nullable Future<?> untaken;
   private boolean isOver;
 
   RespConnection(RespHouse house) {
@@ -75,6 +83,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   public void channelReadComplete(ChannelHandlerContext context) {
     if (!isOver) {
       session().replies().flush();
+      IncomingSet coming = set;
+      if (coming != null && !isRunning) {
+        coming.awaitClient();
+      }
     }
   }
 
@@ -96,6 +108,27 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     }
     if (!isOver) {
       session().channel().config().setAutoRead(!isBusy());
+      if (!isRunning && !session().channel().isWritable()) {
+        watch();
+      }
+    }
+  }
+
+  /// Ends the connection of a client that takes no reply.
+  private void watch() {
+    if (untaken == null) {
+      Channel channel = session().channel();
+      long before = channel.bytesBeforeWritable();
+      untaken = channel.eventLoop().schedule(() -> {
+        untaken = null;
+        if (isOver || channel.isWritable()) {
+          return;
+        } else if (channel.bytesBeforeWritable() == before) {
+          bad("the client took no byte of its replies for too long");
+        } else {
+          watch();
+        }
+      }, house.limits().stallNanos(), TimeUnit.NANOSECONDS);
     }
   }
 
@@ -112,6 +145,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       added(NOTHING);
       return true;
     }
+    if (!session().channel().isWritable()) {
+      session().replies().flush();
+    }
     Object message = isBusy() ? null : inbox.poll();
     if (message == null) {
       return false;
@@ -122,7 +158,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
 
   private boolean isBusy() {
     IncomingSet coming = set;
-    return isRunning || (coming != null && coming.waits());
+    return isRunning || !session().channel().isWritable() || (coming != null && coming.waits());
   }
 
   private void resume() {
@@ -182,10 +218,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     argumentBytes += length;
-    if (argumentBytes > MOST_ARGUMENT_BYTES) {
-      throw new BadRequestException("arguments must have at most " + MOST_ARGUMENT_BYTES + " bytes together");
+    int most = session().isKnown() ? MOST_ARGUMENT_BYTES : MOST_UNKNOWN_BYTES;
+    if (argumentBytes > most) {
+      throw new BadRequestException("arguments must have at most " + most + " bytes together");
     }
-    argument = length == 0 ? NOTHING : new byte[length];
+    argument = length == 0 ? NOTHING : new byte[Math.min(length, FIRST_BYTES)];
+    argumentLength = length;
     filled = 0;
   }
 
@@ -200,6 +238,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     IncomingSet coming = set;
     if (into != null) {
       int bytes = piece.readableBytes();
+      if (bytes > into.length - filled) { // memory follows what has come
+        into = Arrays.copyOf(into, Math.min(argumentLength, Math.max(2 * into.length, filled + bytes)));
+        argument = into;
+      }
       piece.readBytes(into, filled, bytes);
       filled += bytes;
       piece.release();
@@ -270,6 +312,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   public void channelWritabilityChanged(ChannelHandlerContext context) {
     if (!isOver) {
       session().writable();
+      if (!isRunning && session().channel().isWritable()) {
+        resume();
+      }
     }
   }
 
@@ -297,6 +342,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     isOver = true;
+    Future<?> watch = untaken;
+    if (watch != null) {
+      watch.cancel(false);
+    }
     IncomingSet coming = set;
     if (coming != null) {
       coming.abort();

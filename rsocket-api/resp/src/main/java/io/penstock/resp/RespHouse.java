@@ -6,6 +6,8 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RespSettings;
 import io.penstock.node.door.DoorTerms;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -20,6 +22,7 @@ final class RespHouse {
   private final long begunNanos;
   private final AtomicLong connections = new AtomicLong();
   private final AtomicInteger underWay = new AtomicInteger();
+  private final Set<String> claims = ConcurrentHashMap.newKeySet();
   private final ScanCursors cursors = new ScanCursors();
   private volatile boolean isDraining;
 
@@ -51,6 +54,11 @@ final class RespHouse {
 
   ScanCursors cursors() {
     return cursors;
+  }
+
+  /// Names, with their spaces, for which a client looks whether they are new and then stores a value.
+  Set<String> claims() {
+    return claims;
   }
 
   /// A number for a new connection. It shows which start of the node the connection is of, and fits in the numbers of

@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import reactor.core.publisher.Mono;
 
 /// Commands that tell which values there are. They know those that were stored or found since the node began.
@@ -79,9 +78,9 @@ final class ScanCommands {
 
   private record Page(String cursor, List<byte[]> keys) {}
 
-  private record Question(long cursor, Pattern names, int count, boolean isOfStrings) {
+  private record Question(long cursor, Glob names, int count, boolean isOfStrings) {
     static Question of(List<byte[]> args) {
-      Pattern names = Pattern.compile(".*", Pattern.DOTALL);
+      Glob names = Glob.of("*");
       int count = COUNT;
       boolean isOfStrings = true;
       if (args.size() % 2 != 0) {
@@ -90,7 +89,7 @@ final class ScanCommands {
       for (int i = 2; i < args.size(); i += 2) {
         String text = new String(args.get(i + 1), StandardCharsets.ISO_8859_1);
         switch (SetOptions.word(args.get(i))) {
-          case "MATCH" -> names = Glob.pattern(text);
+          case "MATCH" -> names = Glob.of(text);
           case "COUNT" -> count = Math.clamp(Long.parseLong(text), 1, MOST_COUNT);
           case "TYPE" -> isOfStrings = text.equalsIgnoreCase("string");
           default -> throw new IllegalArgumentException("option must be one of SCAN");
@@ -100,7 +99,7 @@ final class ScanCommands {
     }
 
     boolean matches(byte[] key) {
-      return names.matcher(new String(key, StandardCharsets.ISO_8859_1)).matches();
+      return names.matches(new String(key, StandardCharsets.ISO_8859_1));
     }
   }
 }

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 
 /// Commands about the node.
 final class ServerCommands {
@@ -49,8 +48,14 @@ final class ServerCommands {
         "maxmemory-policy", "allkeys-lru", "databases", "16", "proto-max-bulk-len",
         Integer.toString(session.house().limits().mostValue()), "maxclients",
         Integer.toString(session.house().limits().mostConnections())));
-    Pattern names = Glob.pattern(new String(args.get(2), StandardCharsets.ISO_8859_1));
-    known.keySet().removeIf(name -> !names.matcher(name).matches());
+    Glob names;
+    try {
+      names = Glob.of(new String(args.get(2), StandardCharsets.ISO_8859_1));
+    } catch (IllegalArgumentException e) {
+      session.refuse("ERR " + e.getMessage());
+      return;
+    }
+    known.keySet().removeIf(name -> !names.matches(name));
     session.replies().map(known.size());
     known.forEach((name, value) -> {
       session.replies().bulk(name);

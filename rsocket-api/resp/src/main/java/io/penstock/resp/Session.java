@@ -29,6 +29,7 @@ final class Session {
   private boolean isKnown;
   private boolean parses;
   private boolean hasRefused;
+  private boolean isOver;
   private int database;
   private @Nullable OutgoingValue sending;
   private DoorSpace space;
@@ -141,6 +142,7 @@ final class Session {
 
   /// The connection is gone.
   void over() {
+    isOver = true;
     OutgoingValue value = sending;
     if (value != null) {
       value.cancel();
@@ -183,7 +185,7 @@ final class Session {
   }
 
   /// Subscribes to `work`; hands its value, or null for none, to `then`, and runs `done`, on the loop. An error refuses
-  /// the request.
+  /// the request. Once the connection is gone nothing runs.
   <T> void await(Mono<T> work, Consumer<@Nullable T> then, Runnable done) {
     Await<T> one = new Await<>(then, done);
     work.subscribe(one::value, one::failed, one::ended);
@@ -205,15 +207,19 @@ final class Session {
 
     void ended() {
       onLoop(() -> {
-        then.accept(value);
-        done.run();
+        if (!isOver) {
+          then.accept(value);
+          done.run();
+        }
       });
     }
 
     void failed(Throwable failure) {
       onLoop(() -> {
-        refuse("ERR " + Reason.of(failure));
-        done.run();
+        if (!isOver) {
+          refuse("ERR " + Reason.of(failure));
+          done.run();
+        }
       });
     }
   }

@@ -28,6 +28,8 @@ final class FaultTier extends ForwardingTier {
     DAMAGE,
     /// There is no room.
     FULL,
+    /// There is no room, and that is told after a while.
+    LATE,
     /// A claim of room is never answered.
     STALL,
     /// A removal or a question fails.
@@ -48,9 +50,12 @@ final class FaultTier extends ForwardingTier {
     }
 
     synchronized boolean happens(Fault fault) {
-      return random.nextDouble() < shares.getOrDefault(fault, 0.0);
+      Double share = shares.get(fault);
+      return share != null && random.nextDouble() < share;
     }
   }
+
+  private static final Duration LATE = Duration.ofMillis(20);
 
   private final BlockTier tier;
   private final Faults faults;
@@ -102,10 +107,9 @@ final class FaultTier extends ForwardingTier {
   }
 
   private Mono<Reservation> orNone(Mono<Reservation> room) {
+    Mono<Reservation> none = Mono.error(new Reservation.RoomTimeoutException("test", 1, 0, Duration.ofMillis(1)));
     return Mono.defer(() -> faults.happens(Fault.STALL)
         ? Mono.never()
-        : faults.happens(Fault.FULL)
-            ? Mono.error(new Reservation.RoomTimeoutException("test", 1, 0, Duration.ofMillis(1)))
-            : room);
+        : faults.happens(Fault.FULL) ? none : faults.happens(Fault.LATE) ? none.delaySubscription(LATE) : room);
   }
 }

@@ -45,7 +45,7 @@ final class OpenDoor implements AutoCloseable {
   private final LoopResources loops = LoopResources.create("door-test", 1, true);
   private final Scheduler timers = Schedulers.newSingle("door-timers", true);
   private final List<HostTier> tiers = new ArrayList<>();
-  private final RespHouse house;
+  final RespHouse house;
 
   /// @param between what the door sees of each tier
   OpenDoor(long bytes, UnaryOperator<BlockTier> between, Map<Setting<?>, String> settings, Access access) {

@@ -164,12 +164,19 @@ final class RespNodeTest {
     try (RespClient client = connect(node); RespClient stranger = connect(node); RespClient native0 = connect(node)) {
       assertThat(stranger.call("PING")).isEqualTo("+PONG");
       assertThat(stranger.call("GET", "k")).isEqualTo("-NOAUTH Authentication required.");
+      try (RespClient long0 = connect(node)) {
+        assertThat(long0.send(RespClient.bytes("*2\r\n$4\r\nECHO\r\n$17000\r\n")).isEnded()).isTrue();
+      }
       assertThat(native0.send(RespClient.request("GET", "k")).isEnded()).isTrue();
       assertThat(stranger.call("AUTH", "writer", "wrong"))
           .isEqualTo("-WRONGPASS invalid username-password pair or user is disabled.");
       assertThat(client.call("AUTH", token0("w"))).isEqualTo("+OK");
       assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
       assertThat(client.call("DEL", "k")).isEqualTo(":0");
+      assertThat(stranger.call("AUTH", token0("w"))).isEqualTo("+OK");
+      assertThat(stranger.call("PEXPIRE", "k", "0")).isEqualTo(":0");
+      assertThat(stranger.call("EXPIRE", "k", "-1")).isEqualTo(":0");
+      assertThat(stranger.call("EXISTS", "k")).isEqualTo(":1");
       assertThat(client.call("AUTH", token0("r"))).isEqualTo("+OK");
       assertThat(client.call("GET", "k")).isEqualTo("$1");
       client.read(3);
