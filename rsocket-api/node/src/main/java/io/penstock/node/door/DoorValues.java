@@ -76,9 +76,9 @@ public final class DoorValues {
   /// Forgets a name unless its value is there: an event may be about a value that another has replaced since.
   private void review(KnownNames.@Nullable Known one) {
     if (one != null) {
-      watching.add(tiers.get(one.size()).contains(one.marks())
+      Disposable unused = tiers.get(one.size()).contains(one.marks())
           .filter(there -> there.count() < one.marks().size() && known.forget(one))
-          .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one)));
+          .subscribe(lost -> gone.accept(one.name()), failure -> known.forget(one));
     }
   }
 
@@ -205,8 +205,8 @@ public final class DoorValues {
     long now = nanos.getAsLong();
     if (now - one.usedNanos().get() > graceNanos) {
       one.usedNanos().set(now);
-      watching.add(stores.get(one.size()).touch(one.stored()).subscribe(used -> {},
-          failure -> LOG.debug("a value that was found is not kept", failure)));
+      Disposable unused = stores.get(one.size()).touch(one.stored()).subscribe(used -> {},
+          failure -> LOG.debug("a value that was found is not kept", failure));
     }
     return true;
   }
