@@ -19,6 +19,7 @@ import reactor.core.publisher.Mono;
 final class ValueWriter {
   private final BlockTier tier;
   private final ValueHead head;
+  private final BlockKey headKey;
   private final int windowParts;
   private final Mono<Void> before;
   private final PutTerms headTerms;
@@ -43,6 +44,7 @@ final class ValueWriter {
     this.headTerms = headTerms;
     this.tier = tier;
     this.head = head;
+    this.headKey = head.key();
     this.windowParts = windowParts;
     this.all = GranuleRange.all(head.space().layout());
   }
@@ -57,8 +59,10 @@ final class ValueWriter {
   /// @return whether the head was committed
   Mono<Boolean> fill(ValueStore.Filling bytes) {
     int pieces = head.parts() + (head.tailBytes() > 0 ? 1 : 0);
-    return Flux.range(0, pieces).takeWhile(piece -> !isLate).concatMap(piece -> fillNext(bytes), 1)
-        .then(Mono.defer(() -> isLate ? Mono.just(false) : commit().then(Mono.defer(this::finish))));
+    Mono<Void> filled = pieces == 1
+        ? fillNext(bytes) // a short value takes no loop
+        : Flux.range(0, pieces).takeWhile(piece -> !isLate).concatMap(piece -> fillNext(bytes), 1).then();
+    return filled.then(Mono.defer(() -> isLate ? Mono.just(false) : commit().then(Mono.defer(this::finish))));
   }
 
   private Mono<Void> fillNext(ValueStore.Filling bytes) {
@@ -139,7 +143,7 @@ final class ValueWriter {
 
   private Mono<Void> reserve() {
     boolean isHead = part == head.parts();
-    List<BlockKey> keys = isHead ? List.of(head.key()) : partKeys();
+    List<BlockKey> keys = isHead ? List.of(headKey) : partKeys();
     BlockScope opened = new BlockScope();
     scope = opened;
     return (isHead ? before.then(tier.reserve(keys, headTerms, opened)) : tier.reserve(keys, opened)).doOnNext(room -> {
@@ -163,7 +167,7 @@ final class ValueWriter {
 
   private Mono<Void> commit() {
     Reservation room = window;
-    if (room == null || drafts.isEmpty() || drafts.getFirst().key().equals(head.key())) {
+    if (room == null || drafts.isEmpty() || drafts.getFirst().key().equals(headKey)) {
       return Mono.empty();
     }
     List<BlockDraft> complete = drafts;
