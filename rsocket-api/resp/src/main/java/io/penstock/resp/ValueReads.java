@@ -35,9 +35,6 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
       public ByteBuf allocate(ByteBufAllocator allocator) {
         ByteBuffer wanted = room.get();
         isRoom = wanted != null && wanted.remaining() >= LEAST_ROOM;
-        if (isRoom) { // the next value comes behind a short head: its bytes are not to be copied, either
-          next = LEAST;
-        }
         return wanted == null || !isRoom ? super.allocate(allocator) : new RoomBuf(allocator, wanted);
       }
 
