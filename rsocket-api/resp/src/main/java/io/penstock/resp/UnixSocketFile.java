@@ -1,6 +1,7 @@
 package io.penstock.resp;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -22,8 +23,9 @@ final class UnixSocketFile {
       throw new IOException("there is a file that is no socket");
     }
     try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      probe.configureBlocking(false); // a full backlog refuses instead of waiting
       probe.connect(UnixDomainSocketAddress.of(path));
-    } catch (IOException e) { // nothing listens
+    } catch (ConnectException e) { // nothing listens
       Files.deleteIfExists(path);
       return;
     }
