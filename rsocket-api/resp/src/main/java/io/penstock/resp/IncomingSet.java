@@ -17,7 +17,8 @@ import reactor.core.publisher.Mono;
 
 /// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
 /// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
-/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. On the event loop of the channel.
+/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. On the event
+/// loop of the channel.
 final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   private static final String SYNTAX = "ERR syntax error";

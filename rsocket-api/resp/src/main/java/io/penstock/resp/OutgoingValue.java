@@ -15,7 +15,8 @@ import reactor.core.publisher.BaseSubscriber;
 
 /// One value on its way to a socket. Its length goes out with its first part, which was verified by then with those
 /// read together with it; a value that is damaged before is a miss, and one that is damaged later ends the connection.
-/// It is done when the socket takes more: a client that reads slowly holds the memory of few parts. On the event loop of the channel.
+/// It is done when the socket takes more: a client that reads slowly holds the memory of few parts. On the event loop
+/// of the channel.
 final class OutgoingValue {
   private static final Logger LOG = LoggerFactory.getLogger(OutgoingValue.class);
 

@@ -25,8 +25,8 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// One connection: it answers one request after the other, in their order. While a reply is not there, a value waits for
-/// room, or the client does not take its replies, nothing more is read than what had come. On the event loop of its
+/// One connection: it answers one request after the other, in their order. While a reply is not there, a value waits
+/// for room, or the client does not take its replies, nothing more is read than what had come. On the event loop of its
 /// channel.
 final class RespConnection extends ChannelInboundHandlerAdapter {
   private static final int MOST_ARGUMENTS = 64 << 10;
