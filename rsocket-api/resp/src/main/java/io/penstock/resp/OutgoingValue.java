@@ -6,6 +6,7 @@ import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.door.DoorUses.Kind;
+import io.penstock.node.door.PartBuf;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;

@@ -15,7 +15,6 @@ import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.security.Access;
 import java.io.IOException;
@@ -27,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -69,7 +69,7 @@ final class OpenDoor implements AutoCloseable {
     DoorSpaces spaces = DoorSpaces.of(DoorSettings.RESP, config, seen, threads, clocks, new HashMap<>());
     values = spaces.of().values();
     house = new RespHouse(new DoorTerms(config.get(DoorSettings.RESP.listen()).orElseThrow(), config, null, access,
-        spaces, uses, new ByteBudget("test", 64 << 20, 64), 0x1234_5678_9abcL,
+        spaces, uses, 0x1234_5678_9abcL,
         threads, clocks));
     server = requireNonNull(RespServer.listen(house).block(SOON));
   }
@@ -91,7 +91,15 @@ final class OpenDoor implements AutoCloseable {
   }
 
   DoorUses.Figures figures() {
-    return uses.figures().values().stream().reduce(DoorUses.Figures.NONE, DoorUses.Figures::plus);
+    List<DoorUses.Figures> all = List.copyOf(uses.figures().values());
+    return new DoorUses.Figures(sum(all, DoorUses.Figures::hits), sum(all, DoorUses.Figures::misses),
+        sum(all, DoorUses.Figures::finds), sum(all, DoorUses.Figures::writes), sum(all, DoorUses.Figures::drops),
+        sum(all, DoorUses.Figures::refusals), sum(all, DoorUses.Figures::damages), sum(all, DoorUses.Figures::aborts),
+        sum(all, DoorUses.Figures::bytesIn), sum(all, DoorUses.Figures::bytesOut));
+  }
+
+  private static long sum(List<DoorUses.Figures> all, ToLongFunction<DoorUses.Figures> of) {
+    return all.stream().mapToLong(of).sum();
   }
 
   /// Waits until no request is under way.

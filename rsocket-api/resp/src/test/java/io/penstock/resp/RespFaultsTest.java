@@ -73,6 +73,23 @@ final class RespFaultsTest {
   }
 
   @Test
+  void requestsInThePostOfAWebPage_areNotRead() throws IOException {
+    for (String head : List.of("POST / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: 127.0.0.1:6379\r\n")) {
+      try (RespClient page = door.connect()) {
+        page.send(RespClient.bytes(head + "Content-Length: 30\r\n\r\n")).send(RespClient.request("SET", "k", "x"));
+        while (!page.isEnded()) {
+          // a line before may have been answered
+        }
+      } catch (SocketException reset) {
+        // the door had bytes that it did not read
+      }
+    }
+    try (RespClient client = door.connect()) {
+      assertThat(client.bulk("GET", "k")).isNull();
+    }
+  }
+
+  @Test
   void valueForWhichThereIsNoRoom_isAnswered_thoughItsBytesWait() throws IOException {
     open(RespSettings.ROOM, "1h");
     faults.set(FaultTier.Fault.LATE, 1);

@@ -3,7 +3,6 @@ package io.penstock.node.door;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.config.NodeConfig;
-import io.penstock.tier.ByteBudget;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
@@ -21,19 +20,17 @@ import reactor.netty.resources.LoopResources;
 /// @param access the node's users and their roles in spaces
 /// @param spaces where values are stored
 /// @param uses what the door counts for metrics and probes
-/// @param budget bytes in flight of the whole node
 /// @param generation number of this start of the node
 /// @param threads on which a door works
 /// @param clocks by which it measures
 public record DoorTerms(Endpoint listen, NodeConfig config, @Nullable ServerTls tls, Access access, DoorSpaces spaces,
-    DoorUses uses, ByteBudget budget, long generation, Threads threads, Clocks clocks) {
+    DoorUses uses, long generation, Threads threads, Clocks clocks) {
   public DoorTerms {
     requireNonNull(listen, "listen");
     requireNonNull(config, "config");
     requireNonNull(access, "access");
     requireNonNull(spaces, "spaces");
     requireNonNull(uses, "uses");
-    requireNonNull(budget, "budget");
     requireNonNull(threads, "threads");
     requireNonNull(clocks, "clocks");
   }

@@ -36,7 +36,7 @@ public final class DoorUses {
     return all;
   }
 
-  /// Figures of one user, or of several.
+  /// Figures of one user.
   ///
   /// @param hits reads that found a value
   /// @param misses reads that found none
@@ -50,9 +50,6 @@ public final class DoorUses {
   /// @param bytesOut of values that went
   public record Figures(long hits, long misses, long finds, long writes, long drops, long refusals, long damages,
       long aborts, long bytesIn, long bytesOut) {
-    /// Nothing.
-    public static final Figures NONE = new Figures(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-
     /// These figures by their names, in this order.
     public Map<String, Long> byName() {
       Map<String, Long> all = new LinkedHashMap<>();
@@ -67,13 +64,6 @@ public final class DoorUses {
       all.put("bytesIn", bytesIn);
       all.put("bytesOut", bytesOut);
       return all;
-    }
-
-    /// The sum of both.
-    public Figures plus(Figures other) {
-      return new Figures(hits + other.hits, misses + other.misses, finds + other.finds, writes + other.writes,
-          drops + other.drops, refusals + other.refusals, damages + other.damages, aborts + other.aborts,
-          bytesIn + other.bytesIn, bytesOut + other.bytesOut);
     }
   }
 

@@ -11,7 +11,6 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.ServerTls;
@@ -86,12 +85,11 @@ public final class NodeDoors {
   /// @param tls of the node; null for none
   /// @param tiers of all spaces of the settings, as clients of the node see them
   /// @param registry has meters of each door and user from then on
-  public record House(@Nullable ServerTls tls, Access access, List<BlockTier> tiers, ByteBudget budget, long generation,
+  public record House(@Nullable ServerTls tls, Access access, List<BlockTier> tiers, long generation,
       DoorTerms.Threads threads, DoorTerms.Clocks clocks, MeterRegistry registry) {
     public House {
       requireNonNull(access, "access");
       tiers = List.copyOf(tiers);
-      requireNonNull(budget, "budget");
       requireNonNull(threads, "threads");
       requireNonNull(clocks, "clocks");
       requireNonNull(registry, "registry");
@@ -127,7 +125,7 @@ public final class NodeDoors {
       DoorUses uses = new DoorUses(use -> show(house.registry, settings.name(), use));
       ServerTls tls = config.get(settings.tls()) && place.transport() == TransportKind.TCP ? house.tls : null;
       DoorSpaces own = DoorSpaces.of(settings, config, house.tiers, house.threads, house.clocks, spaces);
-      return kind.open(new DoorTerms(place, config, tls, house.access, own, uses, house.budget, house.generation,
+      return kind.open(new DoorTerms(place, config, tls, house.access, own, uses, house.generation,
           house.threads, house.clocks))
           .onErrorMap(IOException.class, failure -> failure instanceof FileSystemException
               && place.transport() == TransportKind.TCP

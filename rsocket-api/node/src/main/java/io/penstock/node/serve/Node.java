@@ -240,7 +240,7 @@ public final class Node {
   }
 
   private NodeDoors.House house() {
-    return new NodeDoors.House(security.tls(), security.access(), cluster.counted(tiers).tiers(), budget, generation,
+    return new NodeDoors.House(security.tls(), security.access(), cluster.counted(tiers).tiers(), generation,
         new DoorTerms.Threads(sockets.loops(), timers, decisions, passwords),
         new DoorTerms.Clocks(InstantSource.system(), System::nanoTime), registry);
   }

@@ -22,6 +22,8 @@ import reactor.core.publisher.Mono;
 final class Writes {
   private static final Logger LOG = LoggerFactory.getLogger(Writes.class);
   private static final String NONE_MATCH = "If-None-Match";
+  /// When an object ends by itself.
+  private static final Mono<Long> NEVER = Mono.just(0L);
 
   private final BooleanSupplier isDraining;
   private final Set<Place> creating = ConcurrentHashMap.newKeySet();
@@ -94,7 +96,7 @@ final class Writes {
     return Mono.defer(() -> {
       Mono<Fate> stored = isDraining.getAsBoolean()
           ? incoming.bytes().then(Mono.just(Fate.DROPPED))
-          : values.put(name, incoming.length(), incoming.bytes()).map(is -> is ? Fate.STORED : Fate.LOST)
+          : written(values, name, incoming).map(is -> is ? Fate.STORED : Fate.LOST)
               .onErrorResume(KvException.class, failure -> dropped(name, failure).thenReturn(Fate.DROPPED));
       return Mono.firstWithSignal(stored, incoming.givenUp().thenReturn(Fate.DROPPED))
           .flatMap(fate -> incoming.whole().thenReturn(fate));
@@ -110,6 +112,13 @@ final class Writes {
       use.count(DoorUses.Kind.DROP);
       return new Outcome(new BlockHash(random.nextLong(), random.nextLong()), false);
     }));
+  }
+
+  private static Mono<Boolean> written(DoorValues values, String name, Incoming incoming) {
+    return incoming.length() == 0
+        ? values.put(name, 0, incoming.bytes()) // which end when the body is verified
+        : Mono.using(incoming::filling, filling -> values.put(name, incoming.length(), filling, NEVER),
+            Incoming.Filling::dispose);
   }
 
   /// The value may have been replaced or evicted since it was stored; then any tag will do.

@@ -13,6 +13,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.penstock.flow.ValueStore;
+import io.penstock.node.door.PartBuf;
 import io.penstock.s3.object.Reply;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

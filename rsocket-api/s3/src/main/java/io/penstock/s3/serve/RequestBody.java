@@ -22,10 +22,8 @@ import reactor.core.publisher.Sinks;
 
 /// The body of one request: reads from the socket when its reader asks for more, and when it has no reader any more. A
 /// subscriber written by hand, for each element has to stay in its buffer until the next is asked for, and every step
-/// has to run in the event loop of the connection.
+/// has to run in the event loop of the connection. Its reader takes each element there, too.
 final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscription {
-  private static final long PARKED_SECONDS = 1;
-
   private final Channel channel;
   private final long length;
   private final BodyDecoder decoder;
@@ -78,6 +76,13 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
   @Override
   public Flux<MemorySegment> bytes() {
     return this;
+  }
+
+  @Override
+  public Filling filling() {
+    BodyFilling filling = new BodyFilling(channel.eventLoop(), length);
+    subscribe(filling);
+    return filling;
   }
 
   @Override
@@ -142,7 +147,7 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
   /// Reads what is left, and gives it to no one.
   void drop() {
     isDropped = true;
-    parkSlice();
+    releaseSlice();
     endWait();
     cancelTimer();
     pump();
@@ -164,7 +169,7 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
   void fail(Throwable failure) {
     if (!isDone) {
       isDone = true;
-      parkSlice();
+      releaseSlice();
       releaseContent();
       endWait();
       cancelTimer();
@@ -268,15 +273,6 @@ final class RequestBody extends Flux<MemorySegment> implements Incoming, Subscri
     if (running != null) {
       running.cancel(false);
       timer = null;
-    }
-  }
-
-  /// A reader that was cut off may be in the middle of its copy, on another thread: the memory stays for a while.
-  private void parkSlice() {
-    ByteBuf held = slice;
-    if (held != null) {
-      slice = null;
-      var _ = channel.eventLoop().schedule(() -> held.release(), PARKED_SECONDS, TimeUnit.SECONDS);
     }
   }
 

@@ -68,8 +68,8 @@ public final class S3Door implements DoorKind {
             stall, Math.min(HEAD.toNanos(), stall), config.get(S3Settings.CONNECTIONS),
             config.get(S3Settings.DOMAINS), config.get(S3Settings.PREFIX)),
         terms.clocks().nanos(), terms.generation());
-    return new S3Server(house, terms.listen(), terms.tls(), terms.threads().loops(), terms.threads().timers(),
-        () -> drains.set(true), Mono.<Void>fromRunnable(running::dispose).then(operations.endUploads(true)));
+    return new S3Server(house, terms, () -> drains.set(true),
+        Mono.<Void>fromRunnable(running::dispose).then(operations.endUploads(true)));
   }
 
   private static Optional<Reloaded<AccessKeys>> keys(NodeConfig config) throws IOException {

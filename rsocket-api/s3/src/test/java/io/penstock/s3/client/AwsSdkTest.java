@@ -100,7 +100,8 @@ final class AwsSdkTest {
 
   @Test
   void keysOfAnyCharacters_areTheirOwn() {
-    List<String> keys = List.of("a b+c/d", "Qwen/Qwen3-8B@03020302@0@abab", "ü/日本", "x%2Fy", "tilde~*'()!", "a//b");
+    List<String> keys = List.of("a b+c/d", "Qwen/Qwen3-8B@03020302@0@abab", "ü/日本", "x%2Fy",
+        "tilde~*'()!", "a//b");
     for (String key : keys) {
       client.putObject(put -> put.bucket(BUCKET).key("odd/" + key), RequestBody.fromString(key));
     }

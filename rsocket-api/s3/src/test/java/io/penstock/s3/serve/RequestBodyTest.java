@@ -9,6 +9,7 @@ import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.penstock.s3.body.BodyChecks;
 import io.penstock.s3.body.PlainBody;
+import io.penstock.s3.object.Incoming;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
+import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.test.StepVerifier;
 
@@ -88,6 +90,60 @@ final class RequestBodyTest {
     body.came(piece(20), true);
     reader.request(1);
     assertThat(reader.came).isEqualTo(30);
+    StepVerifier.create(body.whole()).verifyComplete();
+  }
+
+  /// Fills `memory`; the list has one element when that is done, -1 if it failed.
+  private static List<Integer> filled(Incoming.Filling filling, MemorySegment memory) {
+    List<Integer> ends = new ArrayList<>();
+    filling.fill(memory).subscribe(nothing -> {}, failure -> ends.add(-1), () -> ends.add(1));
+    return ends;
+  }
+
+  @Test
+  void memoryIsFilledAsItComes_andTheLastOfIt_whenTheBodyIsVerified() {
+    RequestBody body = body(30, new DefaultHttpHeaders());
+    Incoming.Filling filling = body.filling();
+    assertThat(reads).as("before there is memory").hasValue(0);
+    byte[] first = new byte[20];
+    byte[] second = new byte[10];
+    List<Integer> one = filled(filling, MemorySegment.ofArray(first));
+    ByteBuf all = piece(30).setByte(19, 1).setByte(20, 2).setByte(29, 3);
+    body.came(all, false);
+    assertThat(one).containsExactly(1);
+    assertThat(reads).as("while there is no more memory").hasValue(1);
+    List<Integer> other = filled(filling, MemorySegment.ofArray(second));
+    assertThat(first[19]).isEqualTo((byte) 1);
+    assertThat(second).startsWith((byte) 2).endsWith((byte) 3);
+    assertThat(other).as("the end has not come").isEmpty();
+    body.came(Unpooled.EMPTY_BUFFER, true);
+    assertThat(other).containsExactly(1);
+    filling.dispose();
+    StepVerifier.create(body.whole()).verifyComplete();
+  }
+
+  @Test
+  void memoryOfABodyThatIsNotWhatItsClientSent_isNeverFull() {
+    HttpHeaders headers = new DefaultHttpHeaders().set("x-amz-checksum-crc32", "AAAAAA==");
+    RequestBody body = body(30, headers);
+    List<Integer> ends = filled(body.filling(), MemorySegment.ofArray(new byte[30]));
+    body.came(piece(30).setByte(0, 1), true);
+    assertThat(ends).containsExactly(-1);
+    StepVerifier.create(body.whole()).verifyError();
+  }
+
+  @Test
+  void aFillingThatIsGivenUp_touchesNothingMore_andTheRestIsRead() {
+    RequestBody body = body(30, new DefaultHttpHeaders());
+    Incoming.Filling filling = body.filling();
+    byte[] memory = new byte[30];
+    Disposable filled = filling.fill(MemorySegment.ofArray(memory)).subscribe();
+    body.came(piece(10).setByte(9, 1), false);
+    filled.dispose();
+    filling.dispose();
+    body.came(piece(20).setByte(0, 2), true);
+    assertThat(memory[9]).isEqualTo((byte) 1);
+    assertThat(memory[10]).isZero();
     StepVerifier.create(body.whole()).verifyComplete();
   }
 

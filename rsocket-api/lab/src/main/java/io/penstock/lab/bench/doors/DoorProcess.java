@@ -1,5 +1,6 @@
 package io.penstock.lab.bench.doors;
 
+import io.penstock.lab.bench.side.Installed;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.OwnCommand;
 import java.io.File;
@@ -8,7 +9,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +36,8 @@ final class DoorProcess implements AutoCloseable {
 
   /// A Redis server that keeps nothing on disk; null, and a line that says so, where none is installed.
   static @Nullable DoorProcess redis(Console console) throws IOException {
-    String path = console.environment().getOrDefault("PATH", "") + File.pathSeparator + "/usr/bin";
-    Path server = Arrays.stream(path.split(File.pathSeparator)).map(folder -> Path.of(folder, SERVER))
-        .filter(Files::isExecutable).findFirst().orElse(null);
+    Path server = Installed.program(SERVER, "bench doors: the node alone", console);
     if (server == null) {
-      console.say("bench doors: the node alone, for no " + SERVER + " is on the PATH");
       return null;
     }
     int port = freePort();

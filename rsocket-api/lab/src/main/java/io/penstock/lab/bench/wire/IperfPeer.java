@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.lab.bench.side.BenchNames;
+import io.penstock.lab.bench.side.Installed;
 import io.penstock.lab.bench.side.Load;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.lab.bench.side.WireShape;
@@ -41,7 +42,7 @@ final class IperfPeer implements Peer {
 
   /// Null, and a line that says so, where it is not installed.
   static @Nullable IperfPeer startIfInstalled(Console console) throws IOException {
-    Path program = Installed.program(PROGRAM, PROGRAM, console);
+    Path program = Installed.program(PROGRAM, "--peer iperf3: skipped", console);
     if (program == null) {
       return null;
     }

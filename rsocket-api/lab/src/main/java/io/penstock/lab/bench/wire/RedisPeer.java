@@ -1,5 +1,6 @@
 package io.penstock.lab.bench.wire;
 
+import io.penstock.lab.bench.side.Installed;
 import io.penstock.lab.bench.side.Load;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.node.cli.Console;
@@ -41,7 +42,7 @@ final class RedisPeer implements Peer {
 
   /// Null, and a line that says so, where no server is installed.
   static @Nullable RedisPeer startIfInstalled(Console console) throws IOException {
-    Path server = Installed.program(SERVER, "redis", console);
+    Path server = Installed.program(SERVER, "--peer redis: skipped", console);
     if (server == null) {
       return null;
     }

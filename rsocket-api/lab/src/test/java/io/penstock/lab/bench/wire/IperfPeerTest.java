@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.lab.bench.side.BenchTransport;
+import io.penstock.lab.bench.side.Installed;
 import io.penstock.lab.bench.side.Load;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.node.cli.Console;
@@ -35,6 +36,6 @@ final class IperfPeerTest {
 
   @Test
   void aMachineWithoutIt_isToldSo() throws IOException {
-    assertThat(Installed.program("no-such-program", "iperf3", Console.ofProcess())).isNull();
+    assertThat(Installed.program("no-such-program", "--peer iperf3: skipped", Console.ofProcess())).isNull();
   }
 }

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 /// long as the victims of its member are nearly as old, and it was not given much more than others.
 ///
 /// Prompts that went to members as a whole, by figures that are one or two seconds old, had 0.87 × the hits of one LRU
-/// of the sum (8 nodes of 1,024 blocks, 25 requests a second of a public trace, a model; the lowest of 16 runs), and
-/// those that are dealt out 0.98 ×.
+/// of the sum (`penstock bench cluster --scenario trace`, 8 nodes of 1,024 blocks, a public trace), and those that are
+/// dealt out 0.98 ×.
 ///
 /// A short prefix binds nothing: prompts of all users begin with the same block, and would all go to its node. On a
 /// public trace of conversations, a model of 8 nodes that were bound by any prefix had 0.4 × the hits of one node of

@@ -1,4 +1,4 @@
-package io.penstock.lab.bench.wire;
+package io.penstock.lab.bench.side;
 
 import io.penstock.node.cli.Console;
 import java.io.File;
@@ -8,16 +8,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// Finds programs of this machine.
-final class Installed {
+public final class Installed {
   private Installed() {}
 
   /// The program of a peer; null, and a line that says so, where it is not installed.
-  static @Nullable Path program(String name, String peer, Console console) {
+  ///
+  /// @param without what the line says of a run without it, before the reason
+  public static @Nullable Path program(String name, String without, Console console) {
     String path = console.environment().getOrDefault("PATH", "");
     Path found = Arrays.stream((path + File.pathSeparator + "/usr/bin").split(File.pathSeparator))
         .map(folder -> Path.of(folder, name)).filter(Files::isExecutable).findFirst().orElse(null);
     if (found == null) {
-      console.say("--peer " + peer + ": skipped, for no " + name + " is on the PATH");
+      console.say(without + ", for no " + name + " is on the PATH");
     }
     return found;
   }

@@ -1,4 +1,4 @@
-package io.penstock.resp;
+package io.penstock.node.door;
 
 import java.io.IOException;
 import java.net.ConnectException;

@@ -1,4 +1,4 @@
-package io.penstock.s3.serve;
+package io.penstock.node.door;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
@@ -6,11 +6,11 @@ import io.penstock.flow.ValueStore;
 
 /// The memory of a part of a value as a buffer for a socket, without a copy: owns the part, which its last release
 /// closes.
-final class PartBuf extends UnpooledDirectByteBuf {
+public final class PartBuf extends UnpooledDirectByteBuf {
   private final ValueStore.Part part;
 
   /// Takes over `part`.
-  PartBuf(ByteBufAllocator allocator, ValueStore.Part part) {
+  public PartBuf(ByteBufAllocator allocator, ValueStore.Part part) {
     super(allocator, part.buffer(), Math.toIntExact(part.bytes()));
     this.part = part;
   }
