@@ -12,8 +12,8 @@ public interface Incoming {
   /// Length of the object in bytes.
   long length();
 
-  /// Its bytes, written where they are to lie as there is memory for them. The last part of the value ends when the body
-  /// is whole and verified. Instead of [#bytes()], and once.
+  /// Its bytes, written where they are to lie as there is memory for them. The last part of the value ends when the
+  /// body is whole and verified. Instead of [#bytes()], and once.
   ///
   /// @return is to be disposed; what is left of the body then is read and dropped
   Filling filling();
