@@ -179,7 +179,7 @@ public final class Player implements AutoCloseable {
 
   private @Nullable Difference step(RecordedEvent begin) {
     try {
-      letGo(begin);
+      letGo();
       give(begin);
       return comparison.endOfTurn();
     } catch (RuntimeException e) {
@@ -192,10 +192,10 @@ public final class Player implements AutoCloseable {
   }
 
   /// Closes the readers' handles on slots that came back within the turn: its readers had closed theirs before.
-  private void letGo(RecordedEvent begin) {
+  private void letGo() {
     for (RecordedEvent fact : comparison.turn()) {
       if (fact.kind() == Kind.SLOT && !fact.begins()) {
-        close(requireNonNull(tiers.get(begin.tier())), fact.number(0));
+        close(played(fact), fact.number(0)); // of another tier, if they share memory
       }
     }
   }

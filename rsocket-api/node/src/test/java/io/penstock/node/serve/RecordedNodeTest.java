@@ -128,13 +128,39 @@ final class RecordedNodeTest {
     }
   }
 
-  @Test
-  void severalSpaces_oneWithASalt_areRecorded_andHappenAgain() throws Exception {
-    Path recording = folder.resolve("recording");
+  private Node record(Path recording) throws IOException {
     Path yaml = Files.writeString(folder.resolve("node.yaml"),
         SPACES.formatted(folder.resolve("disk"), recording, SALT));
     Node node = Objects.requireNonNull(Node.start(NodeConfig.resolve(yaml, Map.of(), Map.of())).block(SOON));
     opened.add(() -> node.close().block(SOON));
+    return node;
+  }
+
+  /// Blocks of one space were read and let go of; then a put of the other takes their memory, in a turn of its own tier.
+  @Test
+  void aSpaceThatTakesTheMemoryOfAnother_happensAgain() throws Exception {
+    Path recording = folder.resolve("recording");
+    Node node = record(recording);
+    Party wide = new Party(node, space("wide", 2, 2, ""));
+    Party tenant = new Party(node, space("narrow", 4, 1, SALT));
+
+    for (int round = 0; round < 4; round++) {
+      tenant.use(16 * round, 16 * round + 16).block(SOON);
+      wide.use(16 * round, 16 * round + 16).block(SOON);
+    }
+    wide.client.close().block(SOON);
+    tenant.client.close().block(SOON);
+    node.close().block(SOON);
+
+    CommandLineRun played = CommandLineRun.of("replay", recording.toString());
+    assertThat(played.exitCode()).as(played.out() + played.err()).isZero();
+    assertThat(kinds(recording)).contains(Kind.EVICTED, Kind.MOVED);
+  }
+
+  @Test
+  void severalSpaces_oneWithASalt_areRecorded_andHappenAgain() throws Exception {
+    Path recording = folder.resolve("recording");
+    Node node = record(recording);
     Party wide = new Party(node, space("wide", 2, 2, ""));
     Party tenant = new Party(node, space("narrow", 4, 1, SALT));
 
