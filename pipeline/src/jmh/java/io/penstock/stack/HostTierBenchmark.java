@@ -101,7 +101,7 @@ public class HostTierBenchmark {
   @OperationsPerInvocation(WINDOW)
   public void baseline_copy() {
     long bytes = source.byteSize();
-    long start = Math.floorMod(next++, BLOCKS / WINDOW) * WINDOW * bytes;
+    long start = Math.floorMod(next++, BLOCKS / WINDOW) * (long) WINDOW * bytes;
     for (int i = 0; i < WINDOW; i++) {
       MemorySegment.copy(source, 0, target, start + i * bytes, bytes);
     }

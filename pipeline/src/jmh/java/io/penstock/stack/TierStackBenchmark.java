@@ -115,7 +115,7 @@ public class TierStackBenchmark {
   @OperationsPerInvocation(WINDOW)
   public void baseline_copy() {
     long bytes = source.byteSize();
-    long start = next() * WINDOW * bytes;
+    long start = next() * (long) WINDOW * bytes;
     for (int i = 0; i < WINDOW; i++) {
       MemorySegment.copy(source, 0, target, start + i * bytes, bytes);
     }

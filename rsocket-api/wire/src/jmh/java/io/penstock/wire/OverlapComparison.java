@@ -152,7 +152,7 @@ public final class OverlapComparison {
     double compute = layers * layer;
     double bound = ALLOWED * compute + transfer / layers;
     System.out.printf("%d layers of %d MiB; t %.2f ms a layer, transfer %.2f ms a layer (%.2f GB/s), %d rounds%n",
-        layers, (long) blocks * space.layout().layerBytes() >> 20, layer, transfer / layers,
+        layers, ((long) blocks * space.layout().layerBytes()) >> 20, layer, transfer / layers,
         (double) blocks * space.layout().blockBytes() / transfer / 1e6, rounds);
     System.out.printf("push                    %.1f ms, median; %.3f x layers x t; bound %.1f ms: %s%n", median(pushed),
         median(pushed) / compute, bound, median(pushed) <= bound ? "within" : "BEYOND");

@@ -242,7 +242,7 @@ public class TransportBenchmark {
       int blocks = (int) (STREAM_BYTES / bench.payloadBytes);
       while (next < blocks && channel.isWritable()) {
         while (next < blocks && channel.isWritable()) {
-          channel.write(bench.block(next++), channel.voidPromise());
+          var unused = channel.write(bench.block(next++), channel.voidPromise());
         }
         channel.flush();
       }
