@@ -90,14 +90,25 @@ final class LabMainTest {
   }
 
   @Test
-  void help_ofServe_listsEverySetting_thoseOfAscendOnAPageOfTheirOwn() {
+  void help_ofServe_namesEverySetting_byTopicsThatHavePages_andThoseOfAscendOnTheirOwn() {
     String serve = PROGRAM.run("serve", "--help").out();
+    String all = PROGRAM.run("help", "serve", "all").out();
     String ascend = PROGRAM.run("help", "ascend").out();
 
-    assertThat(serve).contains("\nMemory:\n", "\nDisk:\n", "\nLimits:\n", "\nConnections:\n")
+    assertThat(serve.lines().count()).isLessThan(120);
+    assertThat(serve.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+    NodeSettings.TOPICS.forEach(topic -> topic.settings().forEach(
+        setting -> assertThat(serve).containsPattern(" " + setting.flag() + "\\s")));
+    assertThat(all).contains("\nMemory:\n", "\nDisk:\n", "\nLimits:\n", "\nConnections:\n")
         .doesNotContain("--ascend-");
+    NodeSettings.TOPICS.forEach(topic -> assertThat(PROGRAM.run("help", "serve", topic.title().split(" ")[0]).out())
+        .contains("\n" + topic.title() + ":\n").contains(topic.settings().getFirst().variable()));
+    assertThat(PROGRAM.run("help", "serve", "discs").err())
+        .startsWith("help: topic of serve must be one of network, admin, ").contains(", all, or a setting (was discs)");
+    assertThat(List.of("ssd-dir", "ssd.dir")).allSatisfy(name -> assertThat(PROGRAM.run("help", "serve", name).out())
+        .contains("PENSTOCK_SSD_DIR").doesNotContain("--ssd-engine"));
     assertThat(ascend).doesNotContain("--dram");
-    String help = serve + ascend;
+    String help = all + ascend;
 
     NodeSettings.ALL.forEach(
         setting -> assertThat(help).containsPattern(" " + setting.flag() + "\\[?[=,]").contains(setting.variable()));
@@ -272,11 +283,12 @@ final class LabMainTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|',
-      value = {"bench reclaim | --dir", "bench recovery | --dir", "torture ssd | --dir", "replay | --dir",
-        "replay | --ssd-dir",
-        "serve | --ssd-dir"})
+      value = {"bench reclaim --help | --dir", "bench recovery --help | --dir", "torture ssd --help | --dir",
+        "replay --help | --dir",
+        "replay --help | --ssd-dir",
+        "help serve disk | --ssd-dir"})
   void helpOfAFolder_saysThatItIsMade(String command, String option) {
-    String help = PROGRAM.run((command + " --help").split(" ")).out();
+    String help = PROGRAM.run(command.split(" ")).out();
 
     assertThat(help.substring(help.indexOf("  " + option + "=")).replaceAll("\\s+", " "))
         .containsPattern("^ " + option + "[^-]*?(-(?!-)[^-]*?)*Made if it is not there\\.");

@@ -1,7 +1,9 @@
 package io.penstock.node;
 
 import io.penstock.node.option.LayoutPage;
+import io.penstock.node.option.TopicPages;
 import io.penstock.node.serve.AscendPage;
+import io.penstock.node.serve.ServeCommand;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -16,12 +18,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "help",
     description = {"Shows the help of a command, or lists all commands.", "",
       "Instead of a command, '" + AscendPage.NAME + "' shows the settings of Ascend devices, and '" + LayoutPage.NAME
-          + "' the options that state the layout of a model.",
+          + "' the options that state the layout of a model. After 'serve', a topic of its settings or one of them may"
+          + " follow, or '" + TopicPages.ALL + "'.",
       ""},
     mixinStandardHelpOptions = true,
     helpCommand = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock help replay", "  penstock help ssd verify", "  penstock help ascend", ""})
+    footer = {"  penstock help replay", "  penstock help ssd verify", "  penstock help serve disk",
+      "  penstock help ascend", ""})
 final class HelpVerb implements Runnable {
   @Spec
   private CommandSpec spec = CommandSpec.create();
@@ -31,7 +35,7 @@ final class HelpVerb implements Runnable {
 
   @Override
   public void run() {
-    CommandLine page = words.size() == 1 ? page(words.getFirst()) : null;
+    CommandLine page = page();
     if (page != null) {
       page.setColorScheme(spec.commandLine().getColorScheme()).setUsageHelpLongOptionsMaxWidth(26)
           .usage(spec.commandLine().getOut());
@@ -50,12 +54,14 @@ final class HelpVerb implements Runnable {
     command.usage(command.getOut());
   }
 
-  /// A page that is not the help of a command; null if `word` names none.
-  private static @Nullable CommandLine page(String word) {
-    return switch (word) {
+  /// A page that is not the help of a command; null if the words name none.
+  private @Nullable CommandLine page() {
+    return switch (String.join(" ", words)) {
       case AscendPage.NAME -> AscendPage.line();
       case LayoutPage.NAME -> LayoutPage.line();
-      default -> null;
+      default -> words.size() == 2 && words.getFirst().equals("serve")
+          ? ServeCommand.PAGES.line(words.getLast())
+          : null;
     };
   }
 }

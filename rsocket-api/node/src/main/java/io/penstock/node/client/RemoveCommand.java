@@ -31,7 +31,7 @@ final class RemoveCommand extends ClientCommand {
   @Mixin
   private KeyChoice choice = new KeyChoice();
 
-  @Option(names = "--regex", paramLabel = "PATTERN",
+  @Option(names = {"--regex", "--pattern"}, paramLabel = "PATTERN",
       description = "Remove the blocks in whose hash, 32 lower-case hex digits, this is found; a regular expression"
           + " of RE2.")
   private @Nullable String regex;

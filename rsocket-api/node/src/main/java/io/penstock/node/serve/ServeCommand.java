@@ -12,10 +12,12 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.option.ConfigReport;
 import io.penstock.node.option.SettingOptions;
+import io.penstock.node.option.TopicPages;
 import io.penstock.node.setting.Setting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -42,13 +44,17 @@ import picocli.CommandLine.Spec;
           + " is 0. A second signal ends it at once.",
       ""
     },
-    mixinStandardHelpOptions = true,
-    footerHeading = "%nExamples:%n",
-    footer = {"  penstock serve --dram 2GiB --listen-port 7733", "  penstock serve --model llama-3.1-8b --dram 8GiB",
-      "  penstock serve --listen-port 7733-7740 --listen-socket /run/penstock/node.sock",
-      "  penstock serve --rank-side prefill --rank-registry 10.0.0.5:7733",
-      "  penstock serve --cluster kv --seeds 10.0.0.5:7800,10.0.0.6:7800", ""})
+    mixinStandardHelpOptions = true)
 public final class ServeCommand implements Callable<Integer> {
+  /// Its settings in the help.
+  public static final TopicPages PAGES = new TopicPages("serve", NodeSettings.TOPICS);
+
+  private static final List<String> EXAMPLES = List.of("  penstock serve --dram 2GiB --listen-port 7733",
+      "  penstock serve --model llama-3.1-8b --dram 8GiB --ssd-dir /var/kv",
+      "  penstock serve --listen-port 7733-7740 --listen-socket /run/penstock/node.sock",
+      "  penstock serve --resp 127.0.0.1:6379 --s3 127.0.0.1:9000 --dram 8GiB",
+      "  penstock serve --rank-side prefill --rank-registry 10.0.0.5:7733",
+      "  penstock serve --cluster kv --seeds 10.0.0.5:7800,10.0.0.6:7800", "");
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
 
   private final Console console;
@@ -91,7 +97,7 @@ public final class ServeCommand implements Callable<Integer> {
   public static CommandLine line(Console console) {
     CommandLine line = new CommandLine(new ServeCommand(console));
     CommandSpec spec = line.getCommandSpec();
-    NodeSettings.TOPICS.forEach(topic -> SettingOptions.addTo(spec, topic));
+    PAGES.addTo(spec, EXAMPLES);
     SettingOptions.addHidden(spec, AscendSettings.ALL);
     spec.usageMessage().sortOptions(false).abbreviateSynopsis(true);
     return line;

@@ -1,6 +1,7 @@
 package io.penstock.node.setting;
 
 import java.util.List;
+import java.util.function.Predicate;
 
 /// Settings about one subject, as the help groups them.
 ///
@@ -12,5 +13,10 @@ public record Topic(String title, List<Setting<?>> settings) {
 
   public static Topic of(String title, Setting<?>... settings) {
     return new Topic(title, List.of(settings));
+  }
+
+  /// This topic with some of its settings.
+  public Topic only(Predicate<Setting<?>> wanted) {
+    return new Topic(title, settings.stream().filter(wanted).toList());
   }
 }

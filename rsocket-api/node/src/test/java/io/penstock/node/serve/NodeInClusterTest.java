@@ -313,7 +313,7 @@ final class NodeInClusterTest {
     awaitBlocks("picked", 0, 12);
     cluster(0, "move", told(one), "--to", "a", "--rate", "1MiB");
     awaitBlocks("picked", 12, 0);
-    cluster(0, "remove", told(one), "--pattern", "no hex");
+    cluster(0, "remove", told(one), "--regex", "no hex");
     awaitBlocks("picked", 12, 0);
     cluster(0, "rebalance", told(one));
 

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
     footer = {"  penstock cluster remove --space tenant7 10.0.0.5:7733",
       "  penstock cluster remove --pattern ^00 10.0.0.5:7733", ""})
 final class RemoveCommand extends AddressedTask {
-  @Option(names = "--pattern", paramLabel = "REGEX", defaultValue = "",
+  @Option(names = {"--pattern", "--regex"}, paramLabel = "REGEX", defaultValue = "",
       description = "Regular expression that is searched for in the hex digits of a block's hash (default with --space:"
           + " all blocks).")
   private String pattern = "";

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 abstract class SendTask extends AddressedTask {
   private final TaskOrder.Kind kind;
 
-  @Option(names = "--pattern", paramLabel = "REGEX", defaultValue = "",
+  @Option(names = {"--pattern", "--regex"}, paramLabel = "REGEX", defaultValue = "",
       description = "Regular expression that is searched for in the hex digits of a block's hash (default: all"
           + " blocks).")
   private String pattern = "";
