@@ -25,7 +25,6 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierHolds.PutTerms;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -59,7 +58,7 @@ public final class ValueStore {
 
   /// @param windowParts parts for which a put makes room at a time, and most that a get holds ahead of demand
   public ValueStore(BlockTier tier, int windowParts) {
-    this(tier, windowParts, new SecureRandom()::nextLong);
+    this(tier, windowParts, new Versions());
   }
 
   /// @param random draws the versions of values; two values of one name must never have equal versions
@@ -129,22 +128,28 @@ public final class ValueStore {
   /// @param before the value that it replaces, as far as the caller knows; null if it has to be looked for
   /// @return the value that is there now; empty if another writer commits one first
   public Mono<Stored> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable Stored before) {
-    return replace(name, length, before, writer -> writer.write(bytes));
+    return replace(name, length, before, head -> written(head, writer -> writer.write(bytes)));
   }
 
   /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
   public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before) {
-    return replace(name, length, before, writer -> writer.fill(bytes));
+    return replace(name, length, before, head -> head.parts() == 0 && head.tailBytes() > 0
+        ? new OneBlockWriter<>(tier, head, REPLACING, bytes, new Stored(head))
+        : written(head, writer -> writer.fill(bytes)));
+  }
+
+  private Mono<Stored> written(ValueHead head, Function<ValueWriter, Mono<Boolean>> bytes) {
+    return write(head, Mono.empty(), REPLACING, bytes).filter(stored -> stored).map(stored -> new Stored(head));
   }
 
   private Mono<Stored> replace(String name, long length, @Nullable Stored before,
-      Function<ValueWriter, Mono<Boolean>> bytes) {
+      Function<ValueHead, Mono<Stored>> writing) {
     return Mono.defer(() -> {
       ValueHead head = head(name, length);
       return before == null
           ? lookFor(name).map(Optional::of).defaultIfEmpty(Optional.empty())
-              .flatMap(old -> replace(head, old.orElse(null), bytes))
-          : replace(head, before.head, bytes);
+              .flatMap(old -> replace(head, old.orElse(null), writing))
+          : replace(head, before.head, writing);
     });
   }
 
@@ -156,9 +161,8 @@ public final class ValueStore {
             scope -> Mono.fromRunnable(scope::close)));
   }
 
-  private Mono<Stored> replace(ValueHead head, @Nullable ValueHead old, Function<ValueWriter, Mono<Boolean>> bytes) {
-    Mono<Stored> written = write(head, Mono.empty(), REPLACING, bytes).filter(stored -> stored)
-        .map(stored -> new Stored(head));
+  private Mono<Stored> replace(ValueHead head, @Nullable ValueHead old, Function<ValueHead, Mono<Stored>> writing) {
+    Mono<Stored> written = writing.apply(head);
     return old == null || old.parts() == 0
         ? written
         : written.flatMap(stored -> tier.remove(old.partKeys()).thenReturn(stored));
@@ -171,6 +175,25 @@ public final class ValueStore {
     /// @param memory all of it; valid until the `Mono` ends
     /// @return cold; completes when all is written
     Mono<Void> fill(MemorySegment memory);
+
+    /// Fills the memory of the last bytes, as [#fill(MemorySegment)] does. It may write up to the end of `spare`, too,
+    /// which begins where `memory` does; what it writes behind `memory` is lost. So a source takes what follows the
+    /// value in one step with its end.
+    default Mono<Void> fillLast(MemorySegment memory, MemorySegment spare) {
+      return fill(memory);
+    }
+  }
+
+  /// Bytes behind the last of a value that its source may write, at most.
+  static final int SPARE_BYTES = 64;
+
+  /// Has `bytes` fill `from` to `end` of `block`, the last bytes of a value; then there are zeros behind them.
+  static Mono<Void> fillLast(Filling bytes, MemorySegment block, long from, long end) {
+    long spare = Math.min(SPARE_BYTES, block.byteSize() - end);
+    return spare == 0
+        ? bytes.fill(block.asSlice(from, end - from))
+        : bytes.fillLast(block.asSlice(from, end - from), block.asSlice(from, end - from + spare))
+            .doOnSuccess(filled -> block.asSlice(end, spare).fill((byte) 0));
   }
 
   /// A value that was stored or found, by its blocks. Equal for one writing of it.
@@ -274,7 +297,20 @@ public final class ValueStore {
   /// @param scope owns the parts that are read
   public Mono<Value> get(String name, BlockScope scope) {
     requireNonNull(scope, "scope");
-    return find(name, scope).flatMap(found -> found.head.parts() == 0
+    return value(find(name, scope), scope);
+  }
+
+  /// Finds the value of the name of `known`, which may be another one by now; empty if there is none. Costs less than a
+  /// question by name.
+  ///
+  /// @param scope owns the parts that are read
+  public Mono<Value> get(Stored known, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    return value(find(known.marks.getFirst(), known.name(), scope), scope);
+  }
+
+  private Mono<Value> value(Mono<Found> head, BlockScope scope) {
+    return head.flatMap(found -> found.head.parts() == 0
         ? Mono.just(new Value(found, null, windowParts, scope, Span.whole(found.head)))
         : tier.lease(found.head.partKeys(), OnMiss.SKIP, scope)
             .flatMap(lease -> lease.found().count() == found.head.parts()
@@ -411,16 +447,18 @@ public final class ValueStore {
   }
 
   private Mono<Found> find(String name, BlockScope scope) {
-    CacheSpace space = tier.info().space();
-    BlockKey key = ValueHead.key(space, name);
-    return tier.get(List.of(key), scope).singleOrEmpty().flatMap(block -> {
-      Optional<ValueHead> head =
-          block.read(memory -> ValueHead.read(space, memory)).filter(one -> one.name().equals(name) && mayExist(one));
+    return find(headKey(name), name, scope);
+  }
+
+  private Mono<Found> find(BlockKey key, String name, BlockScope scope) {
+    return new OneBlock<>(tier, key, scope, block -> {
+      Optional<ValueHead> head = block.read(memory -> ValueHead.read(tier.info().space(), memory))
+          .filter(one -> one.name().equals(name) && mayExist(one));
       if (head.isPresent()) {
-        return Mono.just(new Found(head.get(), block));
+        return new Found(head.get(), block);
       }
       block.close();
-      return Mono.empty();
+      return null;
     });
   }
 
@@ -480,6 +518,19 @@ public final class ValueStore {
       found.block.close();
     }
 
+    /// All bytes that were asked for, if they lie in the block of the head, which is read: then they take no stream.
+    /// Ends this value; the caller closes the part.
+    ///
+    /// @return null if there are others, or none: then [#parts()] has them
+    public @Nullable Part whole() {
+      if (lease != null || span.parts > 0 || tailBytes() == 0) {
+        return null;
+      }
+      Part all = new Part(found.block.share(), tailFrom(), tailBytes());
+      found.block.close();
+      return all;
+    }
+
     /// The bytes that were asked for, in order, part by part, without a copy. Close each part when it is read.
     ///
     /// | | |
@@ -511,8 +562,12 @@ public final class ValueStore {
     }
 
     private Flux<Part> tail() {
-      long inTail = tailStart() - (long) found.head.parts() * found.head.partBytes();
-      return Mono.fromSupplier(() -> part(found.block.share(), found.head.tailOffset() + inTail, tailBytes())).flux();
+      return Mono.fromSupplier(() -> part(found.block.share(), tailFrom(), tailBytes())).flux();
+    }
+
+    /// Where these bytes begin in the block of the head.
+    private long tailFrom() {
+      return found.head.tailOffset() + tailStart() - (long) found.head.parts() * found.head.partBytes();
     }
 
     private Part part(long index, LeasedBlock leased) {

@@ -79,7 +79,11 @@ final class ValueWriter {
     BlockDraft.Span into = drafts.get(draft).writing(all);
     filling = into;
     MemorySegment memory = into.memory();
-    return bytes.fill(memory.asSlice(start, most)).then(Mono.fromRunnable(() -> {
+    boolean isLast = isHead || (part == head.parts() - 1 && head.tailBytes() == 0);
+    Mono<Void> filled = isLast
+        ? ValueStore.fillLast(bytes, memory, start, start + most)
+        : bytes.fill(memory.asSlice(start, most));
+    return filled.then(Mono.fromRunnable(() -> {
       if (!isHead) {
         memory.asSlice(most).fill((byte) 0); // the slot may have bytes of another value
       }

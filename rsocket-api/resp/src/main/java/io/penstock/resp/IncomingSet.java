@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Role;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +12,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
-import reactor.core.publisher.Mono;
 
 /// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
 /// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
@@ -21,6 +19,8 @@ import reactor.core.publisher.Mono;
 /// loop of the channel.
 final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
+  /// Behind a value.
+  private static final int END_BYTES = 2;
   private static final String SYNTAX = "ERR syntax error";
 
   private final Session session;
@@ -78,7 +78,7 @@ final class IncomingSet {
   }
 
   private void put(String name) {
-    putting.update(session.values().put(name, length, value, Mono.fromSupplier(() -> untilMillis))
+    putting.update(session.values().put(name, length, value, () -> untilMillis)
         .subscribe(stored -> session.onLoop(() -> settled(stored)), failure -> session.onLoop(() -> failed(failure))));
   }
 
@@ -147,8 +147,8 @@ final class IncomingSet {
   }
 
   /// Memory for the next bytes of the socket, which are those of the value alone; null for none.
-  @Nullable ByteBuffer room() {
-    return piece == null && came < length && !drops ? value.room() : null;
+  ValueReads.@Nullable Room room() {
+    return piece == null && came < length && !drops ? value.room(END_BYTES) : null;
   }
 
   /// All has come.

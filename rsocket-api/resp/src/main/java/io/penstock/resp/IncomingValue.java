@@ -6,23 +6,22 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import io.penstock.flow.ValueStore;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
-/// The bytes of a value on their way from a socket into the memory of a tier. A socket that reads into [#room()] costs
+/// The bytes of a value on their way from a socket into the memory of a tier. A socket that reads into [#room(int)] costs
 /// no copy. On the event loop of the channel; the tier may ask on any thread.
 final class IncomingValue implements ValueStore.Filling {
   private final EventExecutor loop;
   private final Runnable asked;
-  private @Nullable MemorySegment memory;
-  private @Nullable MonoSink<Void> sink;
+  private @Nullable Filling filling;
   private final int length;
   private long filled;
   private long came;
   /// Takes the end of the value.
-  private @Nullable MonoSink<Void> last;
+  private @Nullable Filling last;
   private boolean isInside;
 
   /// @param length in bytes
@@ -35,62 +34,113 @@ final class IncomingValue implements ValueStore.Filling {
 
   @Override
   public Mono<Void> fill(MemorySegment memory) {
-    return Mono.create(sink -> {
-      if (loop.inEventLoop()) {
-        begin(memory, sink);
-      } else {
-        loop.execute(() -> begin(memory, sink));
-      }
-    });
+    return fillLast(memory, memory);
   }
 
-  private void begin(MemorySegment into, MonoSink<Void> one) {
-    memory = into;
+  @Override
+  public Mono<Void> fillLast(MemorySegment memory, MemorySegment spare) {
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super Void> subscriber) {
+        Filling filling = new Filling(memory, spare, subscriber);
+        subscriber.onSubscribe(filling);
+        if (loop.inEventLoop()) {
+          begin(filling);
+        } else {
+          loop.execute(() -> begin(filling));
+        }
+      }
+    };
+  }
+
+  private void begin(Filling one) {
+    if (one.isOver) {
+      return;
+    }
+    filling = one;
     filled = 0;
-    sink = one;
-    one.onDispose(() -> ended(one));
     if (!isInside) {
       asked.run();
     }
   }
 
-  private void ended(MonoSink<Void> one) {
-    if (loop.inEventLoop()) {
-      forget(one);
-    } else {
-      loop.execute(() -> forget(one));
-    }
-  }
-
-  @SuppressWarnings("ReferenceEquality") // a later call has another sink
-  private void forget(MonoSink<Void> one) {
-    if (sink == one) {
-      sink = null;
-      memory = null;
+  @SuppressWarnings("ReferenceEquality") // a later call is another one
+  private void forget(Filling one) {
+    if (filling == one) {
+      filling = null;
     } else if (last == one) {
       last = null;
     }
   }
 
+  /// Memory that is being filled, and who waits for it.
+  private final class Filling implements Subscription {
+    private final MemorySegment memory;
+    private final MemorySegment spare;
+    private final CoreSubscriber<? super Void> subscriber;
+    private volatile boolean isOver;
+
+    Filling(MemorySegment memory, MemorySegment spare, CoreSubscriber<? super Void> subscriber) {
+      this.memory = memory;
+      this.spare = spare;
+      this.subscriber = subscriber;
+    }
+
+    @Override
+    public void request(long n) {
+      // an end needs no demand
+    }
+
+    @Override
+    public void cancel() {
+      isOver = true;
+      if (loop.inEventLoop()) {
+        forget(this);
+      } else {
+        loop.execute(() -> forget(this));
+      }
+    }
+
+    void end() {
+      if (isOver) {
+        return;
+      }
+      isOver = true;
+      isInside = true;
+      try {
+        subscriber.onComplete();
+      } finally {
+        isInside = false;
+      }
+    }
+  }
+
   /// Whether there is memory for the next bytes.
   boolean wants() {
-    return memory != null;
+    return filling != null;
   }
 
   /// The memory for the next bytes, for a socket to read into; null for none.
-  @Nullable ByteBuffer room() {
-    MemorySegment into = memory;
-    return into == null ? null : into.asSlice(filled).asByteBuffer();
+  ///
+  /// @param behind bytes that may come behind those of the value: there is room for all of them, or for none
+  ValueReads.@Nullable Room room(int behind) {
+    Filling into = filling;
+    if (into == null) {
+      return null;
+    }
+    long wanted = into.memory.byteSize() - filled;
+    long most = wanted + behind <= into.spare.byteSize() - filled ? wanted + behind : wanted;
+    return new ValueReads.Room(into.spare.asSlice(filled, most).asByteBuffer(), (int) wanted);
   }
 
-  /// Takes bytes of `piece`, as many as there is memory for; those that a socket read into [#room()] are where they
+  /// Takes bytes of `piece`, as many as there is memory for; those that a socket read into [#room(int)] are where they
   /// belong.
   void put(ByteBuf piece) {
-    MemorySegment into = memory;
-    MonoSink<Void> waiting = sink;
-    if (into == null || waiting == null) {
+    Filling waiting = filling;
+    if (waiting == null) {
       return;
     }
+    MemorySegment into = waiting.memory;
     int bytes = (int) Math.min(piece.readableBytes(), into.byteSize() - filled);
     MemorySegment from = MemorySegment.ofBuffer(piece.nioBuffer(piece.readerIndex(), bytes));
     if (from.address() != into.address() + filled) {
@@ -100,31 +150,21 @@ final class IncomingValue implements ValueStore.Filling {
     filled += bytes;
     came += bytes;
     if (filled == into.byteSize()) {
-      memory = null;
-      sink = null;
+      filling = null;
       if (came == length) {
         last = waiting;
       } else {
-        end(waiting);
+        waiting.end();
       }
     }
   }
 
   /// Makes the value visible: all of its request has come.
   void complete() {
-    MonoSink<Void> waiting = last;
+    Filling waiting = last;
     if (waiting != null) {
       last = null;
-      end(waiting);
-    }
-  }
-
-  private void end(MonoSink<Void> waiting) {
-    isInside = true;
-    try {
-      waiting.success();
-    } finally {
-      isInside = false;
+      waiting.end();
     }
   }
 }

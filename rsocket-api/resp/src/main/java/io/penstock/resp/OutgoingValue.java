@@ -57,7 +57,15 @@ final class OutgoingValue {
     }
     length = value.length();
     hasBegun = true;
-    value.parts().subscribe(parts);
+    ValueStore.Part whole = value.whole();
+    if (whole == null) {
+      value.parts().subscribe(parts);
+    } else {
+      headerOnce();
+      session.use().add(Kind.BYTES_OUT, whole.bytes());
+      session.replies().body(new PartBuf(session.channel().alloc(), whole));
+      complete();
+    }
   }
 
   private void missing() {

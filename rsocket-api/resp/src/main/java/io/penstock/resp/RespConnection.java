@@ -15,7 +15,6 @@ import io.netty.handler.codec.redis.LastBulkStringRedisContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -303,7 +302,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   }
 
   /// Memory for what comes next, if that is of a value and nothing else; null for none.
-  @Nullable ByteBuffer room() {
+  ValueReads.@Nullable Room room() {
     IncomingSet coming = set;
     return coming == null || isOver || isRunning || !inbox.isEmpty() ? null : coming.room();
   }

@@ -56,7 +56,8 @@ final class RespServer implements Door {
     }
     RespConnection connection = new RespConnection(house);
     channel.config().setRecvByteBufAllocator(new ValueReads(tls == null ? connection::room : () -> null));
-    pipeline.addLast(new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true), connection);
+    pipeline.addLast(new ValueReads.Ends(), new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true),
+        connection);
   }
 
   @Override

@@ -3,24 +3,36 @@ package io.penstock.resp;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Buffers for what a socket has: the memory where the bytes of a value are to lie, while they alone come next; else
-/// buffers as long as reads fill them. One for each connection.
+/// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
+/// the request for the next. A socket is read again at once while its bytes fill what it is given. One for each
+/// connection.
 final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
-  private static final int LEAST = 4 << 10;
-  private static final int FIRST = 16 << 10;
+  private static final int LEAST = 1 << 10;
+  private static final int FIRST = 4 << 10;
   private static final int MOST = 256 << 10;
+  /// Reads of one socket before others have their turn.
+  private static final int READS = 16;
   /// Shorter room is not worth a read of its own.
   private static final int LEAST_ROOM = 4 << 10;
 
-  private final Supplier<@Nullable ByteBuffer> room;
+  private final Supplier<@Nullable Room> room;
+
+  /// Memory where the next bytes of a value are to lie.
+  ///
+  /// @param wanted bytes of the value; behind them `memory` may have room for a few bytes more
+  record Room(ByteBuffer memory, int wanted) {}
 
   /// @param room asked before each read: null for none
-  ValueReads(Supplier<@Nullable ByteBuffer> room) {
+  ValueReads(Supplier<@Nullable Room> room) {
+    super(READS);
     this.room = room;
   }
 
@@ -33,8 +45,8 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
 
       @Override
       public ByteBuf allocate(ByteBufAllocator allocator) {
-        ByteBuffer wanted = room.get();
-        isRoom = wanted != null && wanted.remaining() >= LEAST_ROOM;
+        Room wanted = room.get();
+        isRoom = wanted != null && wanted.wanted() >= LEAST_ROOM;
         return wanted == null || !isRoom ? super.allocate(allocator) : new RoomBuf(allocator, wanted);
       }
 
@@ -45,9 +57,11 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
 
       @Override
       public void lastBytesRead(int bytes) {
-        if (!isRoom && bytes == next) {
-          next = Math.min(MOST, 2 * next);
-        } else if (!isRoom && bytes < next / 4) {
+        if (isRoom) {
+          next = LEAST;
+        } else if (bytes == next) {
+          next = Math.min(MOST, 4 * next);
+        } else if (bytes < next / 4) {
           next = Math.max(LEAST, next / 2);
         }
         super.lastBytesRead(bytes);
@@ -55,10 +69,28 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
     };
   }
 
+  /// Takes the bytes behind those of a value out of its memory, unless they are all that can be there, which what reads
+  /// them does at once: it would keep others for later, when the memory is another's.
+  static final class Ends extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      if (message instanceof RoomBuf read && read.readableBytes() > read.wanted && read.isWritable()) {
+        ByteBuf behind = read.copy(read.wanted, read.readableBytes() - read.wanted);
+        context.fireChannelRead(read.writerIndex(read.wanted));
+        context.fireChannelRead(behind);
+      } else {
+        context.fireChannelRead(message);
+      }
+    }
+  }
+
   /// Memory of a value as a buffer to read into. Its release frees nothing: the value owns it.
   private static final class RoomBuf extends UnpooledDirectByteBuf {
-    RoomBuf(ByteBufAllocator allocator, ByteBuffer room) {
-      super(allocator, room, room.remaining());
+    private final int wanted;
+
+    RoomBuf(ByteBufAllocator allocator, Room room) {
+      super(allocator, room.memory, room.memory.remaining());
+      wanted = room.wanted;
       clear();
     }
   }

@@ -15,8 +15,11 @@ import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.unix.ServerDomainSocketChannel;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.penstock.node.config.TransportSettings;
+import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
+import io.penstock.wire.transport.tcp.LoopbackPath;
 import io.penstock.wire.transport.tcp.WildcardAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -44,6 +47,7 @@ public final class DoorSocket {
   private final String door;
   private final int most;
   private final Consumer<Channel> accept;
+  private final CongestionControl congestion;
   private final Scheduler timers;
   private final Channel listening;
   private final Endpoint address;
@@ -52,6 +56,7 @@ public final class DoorSocket {
     this.door = door;
     this.most = most;
     this.accept = accept;
+    this.congestion = terms.config().get(TransportSettings.CONGESTION);
     this.timers = terms.threads().timers();
     Endpoint wanted = terms.listen();
     ChannelFuture bound = bootstrap(terms.threads().loops(), wanted).bind(local(wanted)).awaitUninterruptibly();
@@ -113,6 +118,10 @@ public final class DoorSocket {
       return;
     }
     connections.add(channel);
+    CongestionControl chosen = LoopbackPath.chosen(channel, channel.remoteAddress(), congestion);
+    if (chosen != null) {
+      channel.config().setOption(chosen.option(), chosen.value());
+    }
     accept.accept(channel);
   }
 

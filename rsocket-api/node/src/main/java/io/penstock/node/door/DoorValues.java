@@ -155,14 +155,14 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
-    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), Mono.just(0L));
+    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), () -> 0);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
   ///
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
-  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, Mono<Long> untilMillis) {
+  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
     return put(name, length, (store, before) -> store.replace(name, length, bytes, before), untilMillis);
   }
 
@@ -170,7 +170,7 @@ public final class DoorValues {
     Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before);
   }
 
-  private Mono<Boolean> put(String name, long length, Replacing bytes, Mono<Long> untilMillis) {
+  private Mono<Boolean> put(String name, long length, Replacing bytes, LongSupplier untilMillis) {
     return Mono.defer(() -> {
       int chosen = size(name, length);
       KnownNames.Known before = known.of(name);
@@ -179,10 +179,10 @@ public final class DoorValues {
         known.ignoreEvents(same);
       }
       return bytes.in(stores.get(chosen), same == null ? null : same.stored())
-          .flatMap(stored -> untilMillis.flatMap(until -> {
-            known.add(new KnownNames.Known(stored, chosen, until, nanos.getAsLong()));
+          .flatMap(stored -> {
+            known.add(new KnownNames.Known(stored, chosen, untilMillis.getAsLong(), nanos.getAsLong()));
             return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
-          })).switchIfEmpty(Mono.fromSupplier(() -> {
+          }).switchIfEmpty(Mono.fromSupplier(() -> {
             heed(same);
             return false;
           })).doOnError(failure -> heed(same)).doOnCancel(() -> heed(same));
@@ -230,7 +230,8 @@ public final class DoorValues {
       }
       return isOver(one)
           ? removeOver(one).then(Mono.empty())
-          : find(name, one.size(), one.untilMillis(), scope)
+          : stores.get(one.size()).get(one.stored(), scope)
+              .doOnNext(found -> learn(one, found, one.size(), one.untilMillis()))
               .switchIfEmpty(Mono.defer(() -> {
                 known.forget(one);
                 return get(name, scope);

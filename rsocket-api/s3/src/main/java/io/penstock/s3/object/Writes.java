@@ -12,6 +12,7 @@ import java.security.SecureRandom;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -23,7 +24,7 @@ final class Writes {
   private static final Logger LOG = LoggerFactory.getLogger(Writes.class);
   private static final String NONE_MATCH = "If-None-Match";
   /// When an object ends by itself.
-  private static final Mono<Long> NEVER = Mono.just(0L);
+  private static final LongSupplier NEVER = () -> 0;
 
   private final BooleanSupplier isDraining;
   private final Set<Place> creating = ConcurrentHashMap.newKeySet();

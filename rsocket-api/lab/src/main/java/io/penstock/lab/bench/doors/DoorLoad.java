@@ -12,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -71,6 +72,12 @@ final class DoorLoad implements AutoCloseable {
     return requests / ((System.nanoTime() - begun) / 1e9);
   }
 
+  /// The wait that 99 of 100 requests of the last run stayed within, in nanoseconds.
+  long p99Nanos() {
+    long[] waits = all.stream().flatMapToLong(one -> Arrays.stream(one.waits, 0, one.waited)).sorted().toArray();
+    return waits[(int) (waits.length * 0.99)];
+  }
+
   @Override
   public void close() {
     threads.close();
@@ -87,6 +94,8 @@ final class DoorLoad implements AutoCloseable {
     private final ByteBuffer read;
     private final ByteBuffer end = direct("\r\n");
     private int at;
+    private long[] waits = new long[1 << 10];
+    private int waited;
 
     One(int port, int number, int keys, ByteBuffer value, ByteBuffer read, Kind kind) throws IOException {
       this.channel = SocketChannel.open(new InetSocketAddress("127.0.0.1", port));
@@ -114,7 +123,8 @@ final class DoorLoad implements AutoCloseable {
     }
 
     long run(long endNanos) throws IOException {
-      long requests = 0;
+      waited = 0;
+      long begun = System.nanoTime();
       do {
         String key = key(at++ % keys);
         switch (kind) {
@@ -125,9 +135,18 @@ final class DoorLoad implements AutoCloseable {
             expect(":1\r\n");
           }
         }
-        requests++;
-      } while (System.nanoTime() < endNanos);
-      return requests;
+        long now = System.nanoTime();
+        count(now - begun);
+        begun = now;
+      } while (begun < endNanos);
+      return waited;
+    }
+
+    private void count(long nanos) {
+      if (waited == waits.length) {
+        waits = Arrays.copyOf(waits, 2 * waited);
+      }
+      waits[waited++] = nanos;
     }
 
     private void set(String key) throws IOException {

@@ -9,6 +9,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -43,6 +47,11 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
       description = "Rounds in which both take turns (default: ${DEFAULT-VALUE}).")
   private int rounds;
 
+  @Option(names = "--writers", paramLabel = "N", defaultValue = "8",
+      description = "Connections that store values while the wait of one reader is measured; 0 for no such"
+          + " measurement (default: ${DEFAULT-VALUE}).")
+  private int writers;
+
   @Option(names = "--dram", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1536MiB",
       description = "Memory of the node (default: ${DEFAULT-VALUE}).")
   private long dram;
@@ -66,7 +75,46 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
         }
         rows.add(row(DoorLoad.Kind.EXISTS, KNOWN, connections, ours, redis));
       }
-      return new DoorsReport(PenstockVersion.current(), seconds, rounds, rows);
+      List<DoorsReport.Wait> waits = new ArrayList<>();
+      if (writers > 0) {
+        waits.add(waits("node", ours));
+        if (redis != null) {
+          waits.add(waits("redis", redis));
+        }
+      }
+      return new DoorsReport(PenstockVersion.current(), seconds, rounds, rows, waits);
+    }
+  }
+
+  /// Waits of one reader, alone and beside writers at full rate.
+  private DoorsReport.Wait waits(String server, DoorProcess process) throws IOException {
+    Duration turn = Duration.ofNanos((long) (seconds * 1e9));
+    List<Double> alone = new ArrayList<>();
+    List<Double> beside = new ArrayList<>();
+    try (DoorLoad reader = new DoorLoad(process.port(), 1, FIRST_BYTES, DoorLoad.Kind.GET);
+        DoorLoad busy = new DoorLoad(process.port(), writers, FIRST_BYTES, DoorLoad.Kind.SET);
+        ExecutorService other = Executors.newSingleThreadExecutor()) {
+      reader.run(turn);
+      busy.run(turn);
+      for (int i = 0; i < rounds; i++) {
+        reader.run(turn);
+        alone.add(reader.p99Nanos() / 1e3);
+        Future<Double> writing = other.submit(() -> busy.run(turn));
+        reader.run(turn);
+        beside.add(reader.p99Nanos() / 1e3);
+        await(writing);
+      }
+    }
+    return DoorsReport.Wait.of(server, FIRST_BYTES, writers, alone, beside);
+  }
+
+  private static void await(Future<Double> load) throws IOException {
+    try {
+      load.get();
+    } catch (InterruptedException e) {
+      throw new IOException("a benchmark must not be interrupted", e);
+    } catch (ExecutionException e) {
+      throw new IOException("a connection failed", e.getCause());
     }
   }
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param penstock version
 /// @param seconds of each turn
-record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows) implements Bench.Report {
+/// @param waits of readers, at each server; empty if they were not measured
+record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows, List<Wait> waits) implements Bench.Report {
   private static final double MEGA = 1e6;
 
   /// @param valueBytes 0 for a question
@@ -43,12 +44,37 @@ record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows) 
     }
   }
 
+  /// 99 of 100 reads of one client took no longer, medians of the rounds.
+  ///
+  /// @param server `node` or `redis`
+  /// @param writers connections that stored values of this length at full rate
+  /// @param aloneMicros without them
+  /// @param besideMicros beside them
+  /// @param ratio of both, the median of the rounds
+  record Wait(String server, int valueBytes, int writers, double aloneMicros, double besideMicros, double ratio) {
+    static Wait of(String server, int valueBytes, int writers, List<Double> alone, List<Double> beside) {
+      List<Double> ratios = new ArrayList<>();
+      for (int i = 0; i < alone.size(); i++) {
+        ratios.add(beside.get(i) / alone.get(i));
+      }
+      return new Wait(server, valueBytes, writers, Row.median(alone), Row.median(beside), Row.median(ratios));
+    }
+  }
+
   @Override
   public String table() {
     TextTable table = new TextTable("REQUEST", "VALUE", "CLIENTS", "PENSTOCK", "REDIS", "RATIO");
     rows.forEach(row -> table.row(row.kind, row.valueBytes == 0 ? "-" : Sizes.exact(row.valueBytes), row.clients,
         row.rate(row.perSecond), row.rate(row.redisPerSecond),
         row.ratio == null ? "-" : String.format(Locale.ROOT, "%.2f", row.ratio)));
-    return table.toString();
+    return waits.isEmpty() ? table.toString() : table + "\n" + waitTable();
+  }
+
+  private TextTable waitTable() {
+    TextTable table = new TextTable("GET P99", "VALUE", "WRITERS", "ALONE", "BESIDE WRITERS", "RATIO");
+    waits.forEach(wait -> table.row(wait.server, Sizes.exact(wait.valueBytes), wait.writers,
+        String.format(Locale.ROOT, "%,.0f us", wait.aloneMicros),
+        String.format(Locale.ROOT, "%,.0f us", wait.besideMicros), String.format(Locale.ROOT, "%.2f", wait.ratio)));
+    return table;
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.wire.transport.tcp;
 
+import io.netty.channel.Channel;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.NetUtil;
@@ -7,6 +8,7 @@ import io.penstock.wire.transport.CongestionControl;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import org.jspecify.annotations.Nullable;
 import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
@@ -48,6 +50,13 @@ public final class LoopbackPath {
         && isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)))
             ? server.option(chosen.option(), chosen.value())
             : server;
+  }
+
+  /// Control to set on a socket of Netty's own transport whose other end is `remote`; null to set none.
+  public static @Nullable CongestionControl chosen(Channel socket, SocketAddress remote, CongestionControl control) {
+    return remote instanceof InetSocketAddress && isEpoll(socket.getClass())
+        ? control.chosen(isLoopback(remote))
+        : null;
   }
 
   /// Whether sockets of a server on `loops` are of Netty's transport for Linux, which can choose.

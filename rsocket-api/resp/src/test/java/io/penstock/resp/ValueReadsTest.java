@@ -1,0 +1,134 @@
+package io.penstock.resp;
+
+import static io.penstock.resp.RespClient.request;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(300)
+final class ValueReadsTest {
+  private static final int VALUE = 5000;
+
+  private final ByteBuffer memory = ByteBuffer.allocateDirect(VALUE + 2);
+  private boolean isRoom = true;
+  private final RecvByteBufAllocator.Handle reads = handle();
+
+  @SuppressWarnings("deprecation") // Netty has no other way to say it
+  private RecvByteBufAllocator.Handle handle() {
+    return new ValueReads(() -> isRoom ? new ValueReads.Room(memory.duplicate(), VALUE) : null).newHandle();
+  }
+
+  private ByteBuf read(int bytes) {
+    ByteBuf read = reads.allocate(UnpooledByteBufAllocator.DEFAULT);
+    for (int i = 0; i < bytes; i++) {
+      read.writeByte(i == VALUE ? '\r' : i == VALUE + 1 ? '\n' : i);
+    }
+    reads.lastBytesRead(bytes);
+    return read;
+  }
+
+  /// What comes behind [ValueReads.Ends], as texts of where it lies and how long it is.
+  private List<String> behindEnds(ByteBuf read) {
+    List<String> came = new ArrayList<>();
+    EmbeddedChannel channel = new EmbeddedChannel(new ValueReads.Ends(), new ChannelInboundHandlerAdapter() {
+      @Override
+      public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf one = (ByteBuf) message;
+        one.setByte(0, 'X');
+        boolean isMemory = memory.get(0) == 'X';
+        memory.put(0, (byte) 0);
+        came.add((isMemory ? "memory " : "copy ") + one.readableBytes());
+        one.release();
+      }
+    });
+    channel.writeInbound(read);
+    channel.finishAndReleaseAll();
+    return came;
+  }
+
+  @Test
+  void aValueAndItsEnd_areReadAtOnce() {
+    assertThat(behindEnds(read(VALUE + 2))).containsExactly("memory " + (VALUE + 2));
+  }
+
+  @Test
+  void halfAnEnd_isTakenOutOfTheMemoryOfTheValue() {
+    assertThat(behindEnds(read(VALUE + 1))).containsExactly("memory " + VALUE, "copy 1");
+  }
+
+  @Test
+  void aPartOfAValue_staysInItsMemory() {
+    assertThat(behindEnds(read(VALUE - 1))).containsExactly("memory " + (VALUE - 1));
+  }
+
+  @Test
+  void buffers_growWhileReadsFillThem_andAreShortBehindAValue() {
+    isRoom = false;
+    List<Integer> lengths = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      ByteBuf buffer = reads.allocate(UnpooledByteBufAllocator.DEFAULT);
+      lengths.add(buffer.capacity());
+      reads.attemptedBytesRead(buffer.capacity());
+      reads.lastBytesRead(buffer.capacity());
+      buffer.release();
+    }
+    assertThat(lengths).containsExactly(4 << 10, 16 << 10, 64 << 10, 256 << 10, 256 << 10, 256 << 10);
+    isRoom = true;
+    read(VALUE).release();
+    isRoom = false;
+    ByteBuf next = reads.allocate(UnpooledByteBufAllocator.DEFAULT);
+    assertThat(next.capacity()).isEqualTo(1 << 10);
+    next.release();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void valuesThatComeInAnyPieces_areWhole_andRequestsBehindThemAreAnswered(long seed) throws IOException {
+    Random random = new Random(seed);
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      for (int round = 0; round < 60; round++) {
+        int length = List.of(65_536, 65_900, 65_983, 66_048, 200_000, 262_144, 262_655, 700_000)
+            .get(random.nextInt(8)) + random.nextInt(3);
+        byte[] value = new byte[length];
+        random.nextBytes(value);
+        byte[] all = join(request("SET", "k", value), request("GET", "k"));
+        int end = all.length - request("GET", "k").length;
+        int[] cuts = {random.nextInt(end), end - 3 + random.nextInt(5), end + random.nextInt(8)};
+        Arrays.sort(cuts);
+        int at = 0;
+        for (int cut : cuts) {
+          client.send(all, at, cut);
+          at = cut;
+        }
+        client.send(all, at, all.length);
+        assertThat(client.line()).as("seed " + seed + ", round " + round).isEqualTo("+OK");
+        assertThat(client.line()).isEqualTo("$" + length);
+        assertThat(client.read(length)).isEqualTo(value);
+        assertThat(new String(requireNonNull(client.read(2)), StandardCharsets.US_ASCII)).isEqualTo("\r\n");
+      }
+    }
+  }
+
+  private static byte[] join(byte[] first, byte[] second) {
+    byte[] all = Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, all, first.length, second.length);
+    return all;
+  }
+}
