@@ -65,6 +65,12 @@ final class RespNodeTest {
         assertThat(client.call("SET", "m@03020302@0@" + i, value(i, 600_000))).isEqualTo("+OK");
       }
       boot = new String(Objects.requireNonNull(client.bulk("INFO", "server")), StandardCharsets.UTF_8);
+      assertThat(number(client, "maxmemory")).isBetween(3L << 20, 4L << 20);
+      Eventually.holds("what had to leave memory is on the disk",
+          () -> number(client, "used_memory") <= number(client, "maxmemory"));
+      assertThat(number(client, "used_memory")).isGreaterThan(1_000_000);
+      assertThat(number(client, "penstock_disk_bytes"))
+          .isBetween(5_000_000L, number(client, "penstock_disk_most_bytes"));
       assertThat(first.drain().block(SOON)).isTrue();
     }
 
@@ -87,6 +93,11 @@ final class RespNodeTest {
     } finally {
       second.close().block(SOON);
     }
+  }
+
+  private static long number(RespClient client, String name) throws IOException {
+    String info = new String(Objects.requireNonNull(client.bulk("INFO", "memory")), StandardCharsets.UTF_8);
+    return Long.parseLong(info.replaceAll("(?s).*\\b" + name + ":(\\d+).*", "$1"));
   }
 
   @Test
