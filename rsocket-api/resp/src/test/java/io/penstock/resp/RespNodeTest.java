@@ -187,14 +187,23 @@ final class RespNodeTest {
       assertThat(stranger.call("AUTH", token0("w"))).isEqualTo("+OK");
       assertThat(stranger.call("PEXPIRE", "k", "0")).isEqualTo(":0");
       assertThat(stranger.call("EXPIRE", "k", "-1")).isEqualTo(":0");
+      assertThat(stranger.call("PEXPIRE", "k", "1")).isEqualTo(":0");
+      assertThat(stranger.call("PTTL", "k")).isEqualTo(":-1");
       assertThat(stranger.call("EXISTS", "k")).isEqualTo(":1");
       assertThat(client.call("AUTH", token0("r"))).isEqualTo("+OK");
       assertThat(client.call("GET", "k")).isEqualTo("$1");
       client.read(3);
-      assertThat(client.call("SET", "other", "v")).isEqualTo("+OK");
-      assertThat(client.call("EXISTS", "other")).isEqualTo(":0");
+      assertThat(client.send(RespClient.request("SET", "other", "v")).isEnded()).isTrue();
+      try (RespClient parsing = connect(node)) {
+        assertThat(parsing.call("AUTH", token0("r"))).isEqualTo("+OK");
+        assertThat(parsing.call("EXISTS", "other")).isEqualTo(":0");
+        assertThat(parsing.call("PING")).isEqualTo("+PONG");
+        assertThat(parsing.call("SET", "other", "v")).isEqualTo("-NOPERM this user has no right to this request");
+        assertThat(parsing.bulk("GET", "k")).isEqualTo(RespClient.bytes("v"));
+      }
       assertThat(node.doors().getFirst().users().get("writer").writes()).isEqualTo(1);
-      assertThat(node.doors().getFirst().users().get("reader").hits()).isEqualTo(1);
+      assertThat(node.doors().getFirst().users().get("reader").hits()).isEqualTo(2);
+      assertThat(node.doors().getFirst().users().get("reader").refusals()).isEqualTo(2);
     } finally {
       node.close().block(SOON);
     }
