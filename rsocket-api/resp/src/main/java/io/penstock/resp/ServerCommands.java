@@ -57,7 +57,8 @@ final class ServerCommands {
       return;
     }
     Map<String, String> known = new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory",
-        String.valueOf(memory(session, stats).get("maxmemory")), "maxmemory-policy", "allkeys-lru", "databases", "16", "proto-max-bulk-len",
+        String.valueOf(memory(session, stats).get("maxmemory")), "maxmemory-policy", "allkeys-lru", "databases", "16",
+        "proto-max-bulk-len",
         Integer.toString(session.house().limits().mostValue()), "maxclients",
         Integer.toString(session.house().limits().mostConnections())));
     Glob names;

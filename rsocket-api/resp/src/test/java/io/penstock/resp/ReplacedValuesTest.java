@@ -63,7 +63,8 @@ final class ReplacedValuesTest {
       assertThat(heads(tiers).block()).isOne();
       headsThere.clear();
       assertThat(client.call("SET", "k", value(2, length))).isEqualTo("+OK");
-      assertThat(headsThere).as("heads of the name when something was removed").isNotEmpty().allMatch(heads -> heads <= 1);
+      assertThat(headsThere).as("heads of the name when something was removed").isNotEmpty()
+          .allMatch(heads -> heads <= 1);
       assertThat(heads(tiers).block()).isOne();
       assertThat(client.bulk("GET", "k")).isEqualTo(value(2, length));
     }

@@ -95,7 +95,8 @@ final class RespClientsTest {
 
   @Test
   void redisson() {
-    Config config = new Config().setCodec(org.redisson.client.codec.ByteArrayCodec.INSTANCE).setNettyThreads(2).setThreads(2);
+    Config config =
+        new Config().setCodec(org.redisson.client.codec.ByteArrayCodec.INSTANCE).setNettyThreads(2).setThreads(2);
     config.useSingleServer().setAddress("redis://127.0.0.1:" + door.port()).setDatabase(2)
         .setConnectionPoolSize(2).setConnectionMinimumIdleSize(1).setSubscriptionConnectionMinimumIdleSize(0);
     RedissonClient client = Redisson.create(config);

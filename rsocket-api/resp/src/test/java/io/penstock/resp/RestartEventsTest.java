@@ -177,7 +177,8 @@ final class RestartEventsTest {
     long sequence;
     String info;
     long hello;
-    try (Indexer indexer = new Indexer(first); RespClient client = connect(first);
+    try (Indexer indexer = new Indexer(first);
+        RespClient client = connect(first);
         RespClient other = connect(first)) {
       for (int i = 0; i < 150; i++) {
         change(client, random);

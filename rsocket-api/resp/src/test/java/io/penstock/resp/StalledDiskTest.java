@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.node.config.NodeConfig;
-import io.penstock.testkit.MountedDisk;
 import io.penstock.node.serve.Node;
-import io.penstock.testkit.StoreLatencies;
 import io.penstock.testkit.Eventually;
+import io.penstock.testkit.MountedDisk;
+import io.penstock.testkit.StoreLatencies;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

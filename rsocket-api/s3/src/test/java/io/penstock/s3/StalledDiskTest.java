@@ -3,9 +3,9 @@ package io.penstock.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.MountedDisk;
 import io.penstock.testkit.StoreLatencies;
-import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,10 +3,10 @@ package io.penstock.node.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.testkit.MountedDisk;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.testkit.MountedDisk;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
