@@ -132,7 +132,8 @@ final class RespTlsTest {
   }
 
   private static boolean isTaken(int port) throws IOException {
-    try (RespClient another = new RespClient(port)) {
+    try {
+      new RespClient(port).close();
       return true;
     } catch (ConnectException e) {
       return false;
