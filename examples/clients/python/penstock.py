@@ -339,9 +339,9 @@ class Node(contextlib.AbstractContextManager):
         """The figures of the node, as Stat in PROTOCOL.md."""
         return self._ask("stat", {"space": _b64(self.space.id)})
 
-    def region(self, path: str, size: int, stride: int) -> int:
-        """Has the node map `size` bytes of a file in shared memory; answers the number of the region."""
-        where = {"path": path, "bytes": size, "stride": stride}
+    def region(self, path: str, size: int, stride: int, **same: int) -> int:
+        """Has the node map `size` bytes of a file in shared memory, with `device` and `inode` if given; its number."""
+        where = {"path": path, "bytes": size, "stride": stride, **same}
         return self._ask("region", {"space": _b64(self.space.id), **where})["region"]
 
     def store(self, region: int, hashes: Sequence[bytes], slots: Sequence[int], **more: Any) -> list[int]:

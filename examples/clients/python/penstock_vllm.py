@@ -88,15 +88,16 @@ def _facts(*sources: Any) -> list[str]:
     return found
 
 
-def _mapping(view: memoryview) -> tuple[str, int]:
-    """The file that is mapped where `view` lies, and the offset of its first byte in the file."""
+def _mapping(view: memoryview) -> tuple[str, int, int]:
+    """The file that is mapped where `view` lies, the offset of its first byte in the file, and the file's inode."""
     address = ctypes.addressof(ctypes.c_char.from_buffer(view))
     with open("/proc/self/maps", encoding="utf-8") as maps:
         for line in maps:
             fields = line.rstrip("\n").split(None, 5)
             start, end = (int(one, 16) for one in fields[0].split("-"))
             if start <= address < end:
-                return (fields[5] if len(fields) > 5 else ""), address - start + int(fields[2], 16)
+                path = fields[5] if len(fields) > 5 else ""
+                return path, address - start + int(fields[2], 16), int(fields[4])
     raise ValueError("primary_kv_view must lie in a mapping of this process")
 
 
@@ -144,7 +145,7 @@ class PenstockTier(SecondaryTierManager):
         super().__init__(**{name: value for name, value in given.items() if name in wanted})
         self.tier_type = tier_type
         self._slots, self._stride = primary_kv_view.shape[0], primary_kv_view.strides[0]
-        path, offset = _mapping(primary_kv_view)
+        path, offset, inode = _mapping(primary_kv_view)
         if offset or path.endswith(" (deleted)") or not path.startswith("/"):
             raise ValueError(f"primary_kv_view must begin where a file in shared memory does (was {path} at {offset})")
         self._region = region or path
@@ -160,6 +161,7 @@ class PenstockTier(SecondaryTierManager):
         self._fence_seconds, self._most_stores = fence_seconds, stores
         self.connection: penstock.Node | None = None  # the last one
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._same = {"device": os.fstat(self._file).st_dev, "inode": inode}  # another file may get the name
         self._change = threading.Condition()  # guards all below
         self._up = self._ending = self._waited = False
         self._problem = ""
@@ -240,7 +242,8 @@ class PenstockTier(SecondaryTierManager):
         """Nothing is kept for a request."""
 
     def drain_jobs(self) -> None:
-        """Waits until every job has ended; get_finished_jobs then reports them."""
+        """Waits until every job has ended, however long that takes: until then the node may write to its slots.
+        get_finished_jobs then reports them."""
         with self._change:
             self._waited = True
             self._change.wait_for(lambda: not self._open)
@@ -310,7 +313,7 @@ class PenstockTier(SecondaryTierManager):
                     node = penstock.Node.at(self._address, space=_space(self._stride),
                                             timeout=self._load_seconds + GRACE_SECONDS, **self._credentials)
                 self.connection = node
-                region = node.region(self._region, self._slots * self._stride, self._stride)
+                region = node.region(self._region, self._slots * self._stride, self._stride, **self._same)
                 with self._change:
                     self._up, self._problem = True, ""
                 self._serve(node, region, sent)
@@ -356,8 +359,9 @@ class PenstockTier(SecondaryTierManager):
         return was_up
 
     def _fence(self) -> None:
-        """Waits until the node holds the region no more: until then it may read and write slots."""
-        began = time.monotonic()
+        """Waits until the node holds the region no more: until then it may read and write slots. Only shutdown, after
+        which there are no slots, gives up."""
+        began, is_told = time.monotonic(), False
         while True:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -365,10 +369,13 @@ class PenstockTier(SecondaryTierManager):
                 return
             except OSError:
                 with self._change:
-                    waited = self._waited or self._ending
-                if waited and time.monotonic() - began > self._fence_seconds:
-                    LOG.error("node %s keeps %s without a connection: is it stopped?", self._address, self._region)
-                    return
+                    waited, ending = self._waited, self._ending
+                if (waited or ending) and time.monotonic() - began > self._fence_seconds:
+                    if not is_told:
+                        LOG.error("node %s keeps %s without a connection: is it stopped?", self._address, self._region)
+                    is_told = True
+                    if ending:
+                        return
                 time.sleep(0.002)
 
     def _serve(self, node: penstock.Node, region: int, sent: dict[int, _Request]) -> None:

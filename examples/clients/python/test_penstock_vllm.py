@@ -1,5 +1,6 @@
 """What the tier does without a node; with one: vllm_trial.py."""
 
+import fcntl
 import os
 import tempfile
 import threading
@@ -84,6 +85,46 @@ class PenstockTierTest(unittest.TestCase):
             tier.shutdown()
         with self.assertRaisesRegex(ValueError, "fingerprint must be given"):
             self.tier(fingerprint="")
+
+    def fenced(self, **options):
+        """A tier with a job at a node that has no connection any more, and still holds the region."""
+        tier = self.tier(**options)
+        tier.shutdown()  # its thread touches nothing any more
+        tier._ending, tier._file = False, os.open(self.region.path, os.O_RDWR)
+        self.addCleanup(os.close, tier._file)
+        job = penstock_vllm._Job(1, False, [b"a"], [0], None, 0.0, waits=1)
+        tier._open[1] = job
+        node = os.open(self.region.path, os.O_RDWR)
+        self.addCleanup(os.close, node)
+        fcntl.flock(node, fcntl.LOCK_SH)
+        connection = threading.Thread(target=tier._down, args=({1: penstock_vllm._Request(0.0, job, 0, [b"a"])},))
+        connection.start()
+        return tier, node, connection
+
+    def test_drain_jobs_waits_as_long_as_the_node_may_write_to_a_slot(self):
+        tier, node, connection = self.fenced(fence_seconds=0.01)
+        drain = threading.Thread(target=tier.drain_jobs)
+        drain.start()
+        drain.join(0.5)
+        self.assertTrue(drain.is_alive())
+        self.assertEqual(list(tier.get_finished_jobs()), [])
+        fcntl.flock(node, fcntl.LOCK_UN)
+        drain.join(60)
+        connection.join(60)
+        self.assertEqual([(each.job_id, each.success) for each in tier.get_finished_jobs()], [(1, False)])
+
+    def test_shutdown_waits_for_a_node_that_is_stopped_and_not_for_ever(self):
+        tier, _, connection = self.fenced(fence_seconds=0.01)
+        with tier._change:
+            tier._ending = True
+        tier.drain_jobs()
+        connection.join(60)
+        self.assertEqual([(each.job_id, each.success) for each in tier.get_finished_jobs()], [(1, False)])
+
+    def test_the_file_is_told_to_the_node_by_its_inode(self):
+        tier, stat = self.tier(), os.stat(self.region.path)
+        self.assertEqual(tier._same, {"device": stat.st_dev, "inode": stat.st_ino})
+        tier.shutdown()
 
     def test_a_view_that_is_no_shared_memory_is_refused(self):
         with self.assertRaisesRegex(ValueError, "must begin where a file in shared memory does"):

@@ -41,7 +41,14 @@ final class ChangeCommands {
         .filter(was -> was).count(), removed -> session.replies().integer(removed == null ? 0 : removed), done);
   }
 
+  /// A value that is to end is as good as removed: who may not remove may not end one.
   private static void end(Session session, List<byte[]> args, String unit, Runnable done) {
+    if (!session.may(Role.ADMIN)) {
+      session.use().count(Kind.REFUSAL);
+      session.replies().integer(0);
+      done.run();
+      return;
+    }
     try {
       long number = Long.parseLong(SetOptions.word(args.get(2)));
       if (number <= 0) {

@@ -6,6 +6,7 @@ import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Role;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,20 +62,44 @@ final class IncomingSet {
     session.use().add(Kind.BYTES_IN, length);
     if (name == null || session.house().isDraining() || !session.isKnown() || !session.may(Role.WRITER)) {
       drops = true;
-    } else if (isOfAnotherLength(name)) {
-      drops = true;
-      isRefused = true;
-      session.use().count(Kind.REFUSAL);
-      session.end("a value of a model must be as long as the one of its key was (was " + length + ")");
-    } else if (length > 0) {
+    } else if (session.isParsing() || !EngineKey.isOfChunk(name)) {
+      begin(name);
+    } else {
+      beginAsLongAsBefore(name);
+    }
+  }
+
+  private void begin(String name) {
+    if (length > 0) {
       put(name);
     }
   }
 
-  /// A client that reads replies by their width would take what follows a longer value for the next reply.
-  private boolean isOfAnotherLength(String name) {
-    return !session.isParsing() && EngineKey.isOfChunk(name)
-        && session.values().knownLength(name).orElse(length) != length;
+  /// A client that reads replies by their width would take what follows a longer value for the next reply. While the
+  /// node still looks for the names that it had before its start, the tiers are asked.
+  private void beginAsLongAsBefore(String name) {
+    OptionalLong known = session.values().knownLength(name);
+    if (known.isPresent() || length == 0 || session.values().isComplete()) {
+      begin(name, known.orElse(length));
+      return;
+    }
+    session.await(session.values().length(name), found -> {
+      if (!drops) {
+        begin(name, found == null ? length : found);
+      }
+    }, asked);
+  }
+
+  /// @param before length of the value of this name
+  private void begin(String name, long before) {
+    if (before == length) {
+      begin(name);
+    } else {
+      drops = true;
+      isRefused = true;
+      session.use().count(Kind.REFUSAL);
+      session.end("a value of a model must be as long as the one of its key was (was " + length + ")");
+    }
   }
 
   private void put(String name) {
@@ -170,7 +195,7 @@ final class IncomingSet {
       session.refuse(Commands.UNKNOWN_USER);
       answered();
       return;
-    } else if (!session.may(Role.WRITER) && session.isParsing()) {
+    } else if (!session.may(Role.WRITER)) {
       giveUp();
       session.refuse(Commands.NO_RIGHT);
       answered();

@@ -3,6 +3,8 @@ package io.penstock.resp;
 import io.penstock.PenstockVersion;
 import io.penstock.node.door.DoorUses;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Medium;
+import io.penstock.tier.TierStat;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// Commands about the node.
 final class ServerCommands {
@@ -20,8 +24,8 @@ final class ServerCommands {
   private ServerCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
-    atOnce(all, "INFO", 1, ServerCommands::info);
-    atOnce(all, "CONFIG", 2, ServerCommands::config);
+    all.put("INFO", new Commands.Entry(1, ServerCommands::info));
+    all.put("CONFIG", new Commands.Entry(2, ServerCommands::config));
     atOnce(all, "COMMAND", 1, ServerCommands::command);
     atOnce(all, "CLUSTER", 1,
         (session, args) -> session.refuse("ERR This instance has cluster support disabled"));
@@ -39,13 +43,22 @@ final class ServerCommands {
     }
   }
 
-  private static void config(Session session, List<byte[]> args) {
+  private static Mono<List<TierStat>> stats(Session session) {
+    return Flux.fromIterable(session.space().tiers()).concatMap(BlockTier::stat, 1).collectList();
+  }
+
+  private static void config(Session session, List<byte[]> args, Runnable done) {
+    session.await(stats(session), stats -> config(session, args, stats == null ? List.of() : stats), done);
+  }
+
+  private static void config(Session session, List<byte[]> args, List<TierStat> stats) {
     if (!SetOptions.word(args.get(1)).equals("GET") || args.size() < 3) {
       session.refuse("ERR CONFIG must be CONFIG GET; the settings of the node are those of penstock serve");
       return;
     }
-    Map<String, String> known = new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory", "0",
-        "maxmemory-policy", "allkeys-lru", "databases", "16", "proto-max-bulk-len",
+    Map<String, String> known = new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory",
+        String.valueOf(memory(session, stats).get("maxmemory")), "maxmemory-policy", "allkeys-lru", "databases", "16",
+        "proto-max-bulk-len",
         Integer.toString(session.house().limits().mostValue()), "maxclients",
         Integer.toString(session.house().limits().mostConnections())));
     Glob names;
@@ -63,19 +76,49 @@ final class ServerCommands {
     });
   }
 
-  private static void info(Session session, List<byte[]> args) {
+  private static void info(Session session, List<byte[]> args, Runnable done) {
     String wanted = args.size() > 1 ? SetOptions.word(args.get(1)) : "ALL";
+    session.await(stats(session), stats -> session.replies().bulk(
+        text(session, wanted, stats == null ? List.of() : stats)), done);
+  }
+
+  private static String text(Session session, String wanted, List<TierStat> stats) {
     StringBuilder text = new StringBuilder();
-    sections(session).forEach((name, facts) -> {
+    sections(session, stats).forEach((name, facts) -> {
       if (EVERY.contains(wanted) || name.equalsIgnoreCase(wanted)) {
         text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(name).append("\r\n");
         facts.forEach((key, value) -> text.append(key).append(':').append(value).append("\r\n"));
       }
     });
-    session.replies().bulk(text.toString());
+    return text.toString();
   }
 
-  private static Map<String, Map<String, Object>> sections(Session session) {
+  /// What the values of the space of `session` take, and may take.
+  private static Map<String, Object> memory(Session session, List<TierStat> stats) {
+    long used = 0;
+    long most = 0;
+    long usedOnDisk = 0;
+    long mostOnDisk = 0;
+    for (int i = 0; i < stats.size(); i++) {
+      TierStat stat = stats.get(i);
+      long block = session.space().tiers().get(i).info().space().layout().blockBytes();
+      if (stat.levels().isEmpty()) {
+        used += stat.claimedBytes();
+        most += stat.capacityBlocks() * block;
+      }
+      for (TierStat.Level level : stat.levels()) {
+        boolean isDisk = level.medium() == Medium.DISK;
+        usedOnDisk += isDisk ? level.storedBlocks() * block : 0;
+        mostOnDisk += isDisk ? level.capacityBlocks() * block : 0;
+        used += isDisk ? 0 : level.storedBlocks() * block;
+        most += isDisk ? 0 : level.capacityBlocks() * block;
+      }
+    }
+    return facts("used_memory", used, "maxmemory", most, "maxmemory_policy", "allkeys-lru", "penstock_disk_bytes",
+        usedOnDisk, "penstock_disk_most_bytes", mostOnDisk);
+  }
+
+  private static Map<String, Map<String, Object>> sections(Session session, List<TierStat> stats) {
     RespHouse house = session.house();
     Map<String, Map<String, Object>> all = new LinkedHashMap<>();
     long seconds = TimeUnit.NANOSECONDS.toSeconds(house.uptimeNanos());
@@ -83,11 +126,7 @@ final class ServerCommands {
         "penstock_version", PenstockVersion.current(), "penstock_boot", house.bootToken(), "run_id",
         house.bootToken().repeat(3).substring(0, 40), "process_id", ProcessHandle.current().pid(),
         "uptime_in_seconds", seconds));
-    long capacity = 0;
-    for (BlockTier tier : session.space().tiers()) {
-      capacity += tier.info().capacityBlocks() * tier.info().space().layout().blockBytes();
-    }
-    all.put("Memory", facts("maxmemory", capacity, "maxmemory_policy", "allkeys-lru"));
+    all.put("Memory", memory(session, stats));
     DoorUses.Figures used = session.use().figures();
     all.put("Stats", facts("total_connections_received", house.accepted(), "keyspace_hits", used.hits(),
         "keyspace_misses", used.misses(), "total_net_input_bytes", used.bytesIn(), "total_net_output_bytes",

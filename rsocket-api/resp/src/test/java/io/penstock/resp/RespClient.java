@@ -21,7 +21,11 @@ final class RespClient implements AutoCloseable {
   private final OutputStream out;
 
   RespClient(int port) throws IOException {
-    socket = new Socket("127.0.0.1", port);
+    this(new Socket("127.0.0.1", port));
+  }
+
+  RespClient(Socket socket) throws IOException {
+    this.socket = socket;
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(PATIENCE_MILLIS);
     in = new BufferedInputStream(socket.getInputStream(), 64 << 10);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.redisson.Redisson;
+import org.redisson.api.RBatch;
+import org.redisson.api.RBinaryStream;
+import org.redisson.api.RBucket;
+import org.redisson.api.RFuture;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -80,6 +88,40 @@ final class RespClientsTest {
       assertThat(connection.sync().get(bytes("nothing"))).isNull();
       assertThat(connection.sync().exists(bytes("k"))).isEqualTo(1);
       assertThat(connection.sync().del(bytes("k"))).isEqualTo(1);
+    } finally {
+      client.shutdown(0, 10, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void redisson() {
+    Config config =
+        new Config().setCodec(org.redisson.client.codec.ByteArrayCodec.INSTANCE).setNettyThreads(2).setThreads(2);
+    config.useSingleServer().setAddress("redis://127.0.0.1:" + door.port()).setDatabase(2)
+        .setConnectionPoolSize(2).setConnectionMinimumIdleSize(1).setSubscriptionConnectionMinimumIdleSize(0);
+    RedissonClient client = Redisson.create(config);
+    try {
+      RBinaryStream chunk = client.getBinaryStream("chunk");
+      chunk.set(value(4, 3_000_000));
+      assertThat(chunk.get()).isEqualTo(value(4, 3_000_000));
+      assertThat(chunk.size()).isEqualTo(3_000_000);
+      assertThat(client.getBinaryStream("nothing").get()).isNull();
+      RBucket<byte[]> brief = client.getBucket("brief");
+      assertThat(brief.setIfAbsent(bytes("v"), Duration.ofSeconds(100))).isTrue();
+      assertThat(brief.setIfAbsent(bytes("w"), Duration.ofSeconds(100))).isFalse();
+      assertThat(brief.remainTimeToLive()).isEqualTo(100_000);
+      assertThat(client.getKeys().countExists("chunk", "brief", "nothing")).isEqualTo(2);
+      assertThat(client.getKeys().getKeys()).containsExactlyInAnyOrder("brief", "chunk");
+      assertThat(client.getBuckets().get("brief", "nothing")).containsOnlyKeys("brief")
+          .containsEntry("brief", bytes("v"));
+      RBatch batch = client.createBatch();
+      RFuture<Void> set = batch.<byte[]>getBucket("p").setAsync(bytes("1"));
+      RFuture<byte[]> got = batch.<byte[]>getBucket("p").getAsync();
+      batch.execute();
+      assertThat(set.toCompletableFuture()).isCompleted();
+      assertThat(got.toCompletableFuture().join()).isEqualTo(bytes("1"));
+      assertThat(client.getKeys().delete("chunk", "brief", "p")).isEqualTo(3);
+      assertThat(chunk.get()).isNull();
     } finally {
       client.shutdown(0, 10, TimeUnit.SECONDS);
     }

@@ -257,6 +257,32 @@ final class RespValuesTest {
   }
 
   @Test
+  void info_tellsTheMemoryThatValuesTake_andMayTake() throws IOException {
+    try (RespClient client = door.connect()) {
+      long most = number(client, "maxmemory");
+      assertThat(number(client, "used_memory")).isZero();
+      assertThat(client.call("SET", "long", value(1, 1_000_000))).isEqualTo("+OK"); // 4 parts of 262,656
+      assertThat(client.call("SET", "short", value(1, 100))).isEqualTo("+OK"); // a part of 4,608
+      assertThat(number(client, "used_memory")).isEqualTo(4 * 262_656 + 4_608);
+      assertThat(client.call("DEL", "long")).isEqualTo(":1");
+      assertThat(number(client, "used_memory")).isEqualTo(4_608);
+      assertThat(client.call("DEL", "short")).isEqualTo(":1");
+      for (int i = 0; i < 40; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 1_000_000))).isEqualTo("+OK");
+      }
+      assertThat(number(client, "used_memory")).isBetween(8_000_000L, most);
+      assertThat(number(client, "maxmemory")).isEqualTo(most);
+      assertThat(client.send(request("CONFIG", "GET", "maxmemory")).line()).isEqualTo("*2");
+      client.line();
+      assertThat(client.line() + client.line() + client.line()).endsWith(Long.toString(most));
+    }
+  }
+
+  private static long number(RespClient client, String name) throws IOException {
+    return Long.parseLong(text(client.bulk("INFO", "memory")).replaceAll("(?s).*\\b" + name + ":(\\d+).*", "$1"));
+  }
+
+  @Test
   void flush_whereItIsAllowed_leavesOtherDatabases() throws IOException {
     door.close();
     door = OpenDoor.of(Map.of(RespSettings.FLUSH, "true"));

@@ -6,6 +6,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +23,7 @@ import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 /// A client that sends the bytes it is told to.
 public final class RawClient implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 60_000;
+  private static final int SMALL_WINDOW = 8 << 10;
 
   private final int port;
   private final Socket socket;
@@ -36,12 +38,25 @@ public final class RawClient implements AutoCloseable {
   }
 
   public RawClient(int port) throws IOException {
+    this(port, 0);
+  }
+
+  private RawClient(int port, int window) throws IOException {
     this.port = port;
-    socket = new Socket("127.0.0.1", port);
+    socket = new Socket();
+    if (window > 0) {
+      socket.setReceiveBufferSize(window);
+    }
+    socket.connect(new InetSocketAddress("127.0.0.1", port), PATIENCE_MILLIS);
     socket.setSoTimeout(PATIENCE_MILLIS);
     socket.setTcpNoDelay(true);
     in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
     out = socket.getOutputStream();
+  }
+
+  /// A client whose system holds few bytes that it has not read.
+  static RawClient withSmallWindow(int port) throws IOException {
+    return new RawClient(port, SMALL_WINDOW);
   }
 
   /// A target with its signature in the query, which any body may follow.

@@ -3,6 +3,7 @@ package io.penstock.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
@@ -14,6 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 /// Clients that take or send nothing more: the door keeps little for them, and not for long.
 @Timeout(180)
 final class SlowClientsTest {
+  /// Has a document for a response.
+  private static final String REFUSED = "GET /b/k HTTP/1.1\r\nHost: a\r\n\r\n";
+  /// With more bytes than the channel and the sockets hold.
+  private static final int RESPONSES = 10_000;
   private static final byte[] NONE = new byte[0];
 
   @TempDir
@@ -32,10 +37,10 @@ final class SlowClientsTest {
 
   @Test
   void aClientThatNeverReads_isHeldUp_andCutOff() throws IOException {
-    try (RawClient client = new RawClient(node.port())) {
-      String some = "GET /b/k HTTP/1.1\r\nHost: a\r\n\r\n".repeat(30_000); // refused, each with a document
+    try (RawClient client = RawClient.withSmallWindow(node.port())) {
+      String some = REFUSED.repeat(3_000);
       assertThatThrownBy(() -> {
-        for (int i = 0; i < 200; i++) { // far more than sockets hold
+        for (int i = 0; i < 1_000; i++) { // far more than sockets hold
           client.send(some);
         }
       }).isInstanceOf(IOException.class);
@@ -47,13 +52,11 @@ final class SlowClientsTest {
     try (RawClient client = new RawClient(node.port()); RawClient other = new RawClient(node.port())) {
       byte[] bytes = new byte[400_000]; // fits the buffers of the channel, and not those of sockets with it
       assertThat(client.ask("PUT", "/b/last", "", bytes).status()).isEqualTo(200);
+      int open = node.door().connections();
       String gets = client.head("GET", "/b/last", "").repeat(200);
       client.send(gets);
-      int open = 2;
-      while (open == 2) { // the other one has nothing to take, and stays
-        assertThat(other.ask("HEAD", "/b/last", "", NONE).status()).isEqualTo(200);
-        open = node.door().connections();
-      }
+      Eventually.holds("the one that has something to take ends", () -> node.door().connections() == open - 1);
+      assertThat(other.ask("HEAD", "/b/last", "", NONE).status()).isEqualTo(200);
     }
   }
 
@@ -71,18 +74,17 @@ final class SlowClientsTest {
   }
 
   @Test
-  void aReaderWhoIsSlow_getsEveryResponse() throws Exception {
-    try (RawClient client = new RawClient(node.port())) {
-      String some = client.head("HEAD", "/b/none", "").repeat(20_000);
+  void aReaderWhoIsSlow_getsEveryResponse(@TempDir Path patient) throws Exception {
+    try (TestNode own = TestNode.start(patient, ""); RawClient client = RawClient.withSmallWindow(own.port())) {
       Thread sender = Thread.startVirtualThread(() -> {
         try {
-          client.send(some);
+          client.send(REFUSED.repeat(RESPONSES));
         } catch (IOException e) {
           throw new IllegalStateException(e);
         }
       });
-      for (int i = 0; i < 20_000; i++) {
-        assertThat(client.answer(true).status()).isEqualTo(404);
+      for (int i = 0; i < RESPONSES; i++) {
+        assertThat(client.answer(false).status()).isEqualTo(403);
       }
       sender.join();
     }

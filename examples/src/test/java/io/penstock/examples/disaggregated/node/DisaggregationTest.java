@@ -32,6 +32,7 @@ import io.penstock.examples.disaggregated.rank.RandomDeployment;
 import io.penstock.examples.disaggregated.rank.Sequence;
 import io.penstock.stack.HostTier;
 import io.penstock.storage.EngineKind;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
@@ -268,8 +269,9 @@ final class DisaggregationTest {
         time.advanceTimeBy(Duration.ofSeconds(1));
       }
       Prefilled prefilled = requireNonNull(received.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
-      assertThat(prefills.held()).as("requests that the prefill still keeps").isZero();
-      assertThat(prefills.claimedBlocks()).as("blocks that the prefill still keeps").isZero();
+      // the last thread of a tier may still let go of what has been received
+      Eventually.holds("the prefill keeps no request", () -> prefills.held() == 0);
+      Eventually.holds("the prefill keeps no block", () -> prefills.claimedBlocks() == 0);
       return prefilled;
     }
   }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -155,7 +156,8 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
-    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), () -> 0);
+    return put(name, length, (store, before, last) -> store.replace(name, length,
+        last == null ? bytes : beforeTheLast(bytes, length, last), before), () -> 0);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
@@ -163,29 +165,61 @@ public final class DoorValues {
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
   public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
-    return put(name, length, (store, before) -> store.replace(name, length, bytes, before), untilMillis);
+    return put(name, length, (store, before, last) -> store.replace(name, length,
+        last == null ? bytes : new FillingThen(bytes, length, last), before), untilMillis);
   }
 
   private interface Replacing {
-    Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before);
+    /// @param last is to end before the value becomes visible; null for nothing
+    Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before, @Nullable Mono<Void> last);
   }
 
+  private static Flux<MemorySegment> beforeTheLast(Flux<MemorySegment> bytes, long length, Mono<Void> last) {
+    AtomicLong left = new AtomicLong(length);
+    return bytes.concatMap(piece -> left.addAndGet(-piece.byteSize()) > 0 ? Mono.just(piece) : last.thenReturn(piece),
+        0);
+  }
+
+  /// Bytes of a value, and what is done when all have come.
+  private static final class FillingThen implements ValueStore.Filling {
+    private final ValueStore.Filling bytes;
+    private final Mono<Void> last;
+    private long left;
+
+    FillingThen(ValueStore.Filling bytes, long length, Mono<Void> last) {
+      this.bytes = bytes;
+      this.last = last;
+      this.left = length;
+    }
+
+    @Override
+    public Mono<Void> fill(MemorySegment memory) {
+      left -= memory.byteSize();
+      return left > 0 ? bytes.fill(memory) : bytes.fill(memory).then(last);
+    }
+  }
+
+  /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
+  /// node that dies between the two steps, and starts again, has neither, and not the old one beside the new one.
   private Mono<Boolean> put(String name, long length, Replacing bytes, LongSupplier untilMillis) {
     return Mono.defer(() -> {
       int chosen = size(name, length);
       KnownNames.Known before = known.of(name);
       KnownNames.Known same = before != null && before.size() == chosen ? before : null;
-      if (same != null) {
-        known.ignoreEvents(same);
+      if (before != null) {
+        known.ignoreEvents(before);
       }
-      return bytes.in(stores.get(chosen), same == null ? null : same.stored())
+      boolean hasOther = same == null && (before != null || !isComplete());
+      Mono<Void> others = hasOther ? removeFrom(name, chosen).then() : null;
+      Mono<ValueStore.Stored> put = bytes.in(stores.get(chosen), same == null ? null : same.stored(), others);
+      return (length == 0 && others != null ? others.then(put) : put)
           .flatMap(stored -> {
             known.add(new KnownNames.Known(stored, chosen, untilMillis.getAsLong(), nanos.getAsLong()));
             return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
           }).switchIfEmpty(Mono.fromSupplier(() -> {
-            heed(same);
+            heed(before);
             return false;
-          })).doOnError(failure -> heed(same)).doOnCancel(() -> heed(same));
+          })).doOnError(failure -> heed(before)).doOnCancel(() -> heed(before));
     });
   }
 

@@ -3,9 +3,15 @@ package io.penstock.node.serve;
 import io.penstock.node.admin.AdminOptions;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.config.AdminSettings;
+import io.penstock.node.config.ClusterSettings;
+import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeConfig.Effective;
+import io.penstock.node.config.RankSettings;
+import io.penstock.node.config.S3Settings;
 import io.penstock.node.config.SecuritySettings;
 import io.penstock.node.config.TransportSettings;
+import io.penstock.node.setting.Setting;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
 import io.penstock.wire.security.ClientCertificates;
@@ -15,6 +21,7 @@ import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.security.UserFile;
 import io.penstock.wire.transport.tcp.TcpServerOptions;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +34,9 @@ import reactor.core.scheduler.Scheduler;
 
 /// TLS, users and roles of a node, from files that may change while it runs.
 final class NodeSecurity {
+  private static final List<Setting<Optional<Path>>> FILES = List.of(SecuritySettings.TLS_CERT,
+      SecuritySettings.TLS_KEY, SecuritySettings.TLS_TRUST, SecuritySettings.AUTH_USERS, SecuritySettings.ACCESS_RULES);
+
   private final NodeConfig config;
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final @Nullable ServerTls tls;
@@ -56,11 +66,37 @@ final class NodeSecurity {
   /// Reads the files that `config` names.
   ///
   /// @throws DataException if one is not of its form
+  /// @throws IOException if one cannot be read, or one that a part of the node reads later; names its setting
   static NodeSecurity of(NodeConfig config) throws IOException {
+    for (Setting<Optional<Path>> each : FILES) {
+      requireFile(config, each);
+    }
+    if (config.get(DoorSettings.S3.listen()).isPresent()) {
+      requireFile(config, S3Settings.KEYS);
+    }
+    if (config.get(ClusterSettings.CLUSTER).isPresent()) {
+      requireFile(config, ClusterSettings.PASSWORD);
+      requireFile(config, ClusterSettings.SECRET);
+    }
+    if (!config.get(RankSettings.REGISTRY).isEmpty()) {
+      requireFile(config, RankSettings.REGISTRY_PASSWORD);
+    }
     try {
       return new NodeSecurity(config);
     } catch (IllegalArgumentException e) {
       throw new DataException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static void requireFile(NodeConfig config, Setting<Optional<Path>> setting) throws IOException {
+    Optional<Path> file = config.get(setting);
+    if (file.isPresent() && (Files.isDirectory(file.get()) || !Files.isReadable(file.get()))) {
+      String why = Files.isDirectory(file.get())
+          ? "is a folder"
+          : Files.exists(file.get()) ? "permission denied" : "no such file";
+      Effective said = config.effective(setting);
+      throw new IOException("%s must be a file that this user can read (was %s, from %s: %s)".formatted(setting.key(),
+          said.text(), said.origin(), why));
     }
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.testkit.MountedDisk;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;

@@ -81,6 +81,27 @@ final class ServeSecurityTest {
     }
   }
 
+  @Test
+  void fileThatCannotBeRead_isNamedWithItsSetting() throws IOException {
+    Files.createDirectory(folder.resolve("a-folder"));
+    Map<String, String> keys = Map.of("auth-users", "", "access-rules", "auth.users: " + file("users"), "tls-cert",
+        "tls.key: " + file("node.key"), "tls-key", "tls.cert: " + file("node.pem"), "tls-trust", "tls.cert: "
+            + file("node.pem") + "\ntls.key: " + file("node.key"),
+        "s3-keys-file", "s3: 127.0.0.1:0", "cluster-password-file", "cluster: c");
+    for (Map.Entry<String, String> each : keys.entrySet()) {
+      write("node.yaml", "listen.port: 0\nadmin.port: off\ndram: 4MiB\n" + each.getValue() + "\n");
+      for (String wrong : List.of("nothing", "a-folder")) {
+        CommandLineRun run = CommandLineRun.with(ENVIRONMENT, new byte[0], "serve", "--config", file("node.yaml"),
+            "--" + each.getKey(), file(wrong));
+        assertThat(run.err()).isEqualTo(
+            "serve: %s must be a file that this user can read (was %s, from --%s: %s)\n".formatted(
+                each.getKey().replace('-', '.'), file(wrong), each.getKey(),
+                wrong.equals("nothing") ? "no such file" : "is a folder"));
+        assertThat(run.exitCode()).isEqualTo(74);
+      }
+    }
+  }
+
   private void write(String name, String text) throws IOException {
     Files.writeString(folder.resolve(name), text);
   }

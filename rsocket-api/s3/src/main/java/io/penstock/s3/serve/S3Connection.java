@@ -399,6 +399,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
       boolean isMiss = refusal.code() == S3Code.NO_SUCH_KEY;
       if (!isMiss) {
         count(DoorUses.Kind.REFUSAL);
+        house.refusals.add(refusal, channel.channel().remoteAddress());
       }
       prepare();
       ReplyWriter one = new ReplyWriter(channel, isHead, keepsAlive, this::common);

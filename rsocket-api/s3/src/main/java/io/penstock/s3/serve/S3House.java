@@ -23,6 +23,7 @@ final class S3House {
   final DoorUses uses;
   final Limits limits;
   final LongSupplier nanos;
+  final RefusalLog refusals;
   private final String boot;
   private final AtomicLong requests = new AtomicLong();
   private final AtomicInteger underWay = new AtomicInteger();
@@ -50,6 +51,7 @@ final class S3House {
     this.uses = requireNonNull(uses, "uses");
     this.limits = requireNonNull(limits, "limits");
     this.nanos = requireNonNull(nanos, "nanos");
+    this.refusals = new RefusalLog(nanos);
     this.boot = "%016x".formatted(generation);
   }
 

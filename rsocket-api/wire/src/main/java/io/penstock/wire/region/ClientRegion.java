@@ -44,7 +44,7 @@ final class ClientRegion {
   /// Maps the file that `request` names.
   ///
   /// @throws WireFormatException if it is no plain file of this user in shared memory, directly in `folder`, of so many
-  ///     bytes
+  ///     bytes, or not the one that the client has
   /// @throws PeerMemoryException if the system refuses it now
   static ClientRegion map(Path folder, RegionMessages.RegionRequest request) {
     Path path = inside(folder, request.path());
@@ -57,6 +57,7 @@ final class ClientRegion {
     Arena arena = Arena.ofShared();
     try {
       requireMemory(file);
+      requireSame(file, request);
       long length = file.bytes();
       if (length < request.bytes()) {
         throw WireFormatException.request("bytes", "<= those of the file, " + length, request.bytes());
@@ -93,6 +94,16 @@ final class ClientRegion {
     } else if (!Files.getAttribute(opened, "unix:uid")
         .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid", LinkOption.NOFOLLOW_LINKS))) {
       throw refused("that of a file of the node's user", "one of another user");
+    }
+  }
+
+  /// Another file may have the name by now, or in the folder that the node sees: the client's lock would not be ours.
+  private static void requireSame(NativeFile file, RegionMessages.RegionRequest request) throws IOException {
+    Path opened = file.shown();
+    boolean isSame = (request.device() == null || request.device().equals(Files.getAttribute(opened, "unix:dev")))
+        && (request.inode() == null || request.inode().equals(Files.getAttribute(opened, "unix:ino")));
+    if (!isSame) {
+      throw refused("that of the file which the client has", "of another file");
     }
   }
 

@@ -26,7 +26,15 @@ public final class RegionMessages {
   /// @param path of the file
   /// @param bytes to be mapped, from its beginning
   /// @param stride bytes from a slot to the next one
-  public record RegionRequest(byte[] space, String path, long bytes, long stride) {
+  /// @param device and inode of the file, as the client knows it; null for any file at `path`
+  @OmitsNulls
+  public record RegionRequest(byte[] space, String path, long bytes, long stride, @Nullable Long device,
+      @Nullable Long inode) {
+    /// Names a file by its path alone.
+    public RegionRequest(byte[] space, String path, long bytes, long stride) {
+      this(space, path, bytes, stride, null, null);
+    }
+
     public RegionRequest {
       Fields.spaceId("space", space);
       present("path", path);

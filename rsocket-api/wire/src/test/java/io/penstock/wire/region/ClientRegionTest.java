@@ -13,8 +13,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +52,29 @@ final class ClientRegionTest {
   private ClientRegion map() {
     return ClientRegion.map(MEMORY,
         new RegionMessages.RegionRequest(new byte[16], path.toString(), 4L * STRIDE, STRIDE));
+  }
+
+  @Test
+  void anotherFileOfTheName_isRefused() throws IOException {
+    Long device = (Long) Files.getAttribute(path, "unix:dev");
+    Long inode = (Long) Files.getAttribute(path, "unix:ino");
+    ClientRegion.map(MEMORY, request(device, inode)).release();
+    ClientRegion.map(MEMORY, request(null, null)).release();
+    file.close();
+    Path other = Files.createTempFile(MEMORY, "penstock-test", ".mmap");
+    file = NativeFile.open(other);
+    file.resize(4L * STRIDE);
+    Files.move(other, path, StandardCopyOption.REPLACE_EXISTING); // as an engine that starts again
+    for (RegionMessages.RegionRequest each : List.of(request(device, inode), request(null, inode),
+        request(device + 1, null))) {
+      assertThatThrownBy(() -> ClientRegion.map(MEMORY, each)).isInstanceOf(WireFormatException.class)
+          .hasMessageContaining("path must be that of the file which the client has");
+    }
+    ClientRegion.map(MEMORY, request(device, (Long) Files.getAttribute(path, "unix:ino"))).release();
+  }
+
+  private RegionMessages.RegionRequest request(@Nullable Long device, @Nullable Long inode) {
+    return new RegionMessages.RegionRequest(new byte[16], path.toString(), 4L * STRIDE, STRIDE, device, inode);
   }
 
   /// Says no, and cuts the file short before piece `number`, behind the look at its length.

@@ -1,4 +1,4 @@
-package io.penstock.node.serve;
+package io.penstock.testkit;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A small file system of a test's own, for those who may mount one.
-final class MountedDisk implements AutoCloseable {
+public final class MountedDisk implements AutoCloseable {
   private final Path path;
   private boolean frozen;
 
@@ -17,7 +17,7 @@ final class MountedDisk implements AutoCloseable {
   }
 
   /// In memory; null where nothing can be mounted.
-  static @Nullable MountedDisk inMemory(Path at, int mebibytes) throws IOException {
+  public static @Nullable MountedDisk inMemory(Path at, int mebibytes) throws IOException {
     Files.createDirectories(at);
     return isDone("mount", "-t", "tmpfs", "-o", "size=" + mebibytes + "m", "penstock-test", at.toString())
         ? new MountedDisk(at)
@@ -25,7 +25,7 @@ final class MountedDisk implements AutoCloseable {
   }
 
   /// In a file, whose writes can be held; null where nothing can be mounted.
-  static @Nullable MountedDisk inAFile(Path at, Path image, int mebibytes) throws IOException {
+  public static @Nullable MountedDisk inAFile(Path at, Path image, int mebibytes) throws IOException {
     Files.createDirectories(at);
     boolean mounted =
         isDone("truncate", "-s", mebibytes + "M", image.toString()) && isDone("mkfs.ext4", "-q", "-F", image.toString())
@@ -33,19 +33,19 @@ final class MountedDisk implements AutoCloseable {
     return mounted ? new MountedDisk(at) : null;
   }
 
-  Path path() {
+  public Path path() {
     return path;
   }
 
   /// Writers wait from now on.
-  void freeze() {
+  public void freeze() {
     frozen = isDone("fsfreeze", "-f", path.toString());
     if (!frozen) {
       throw new IllegalStateException(path + " must be frozen (was not)");
     }
   }
 
-  void thaw() {
+  public void thaw() {
     if (frozen) {
       frozen = !isDone("fsfreeze", "-u", path.toString());
     }

@@ -1,0 +1,152 @@
+package io.penstock.resp;
+
+import static io.penstock.resp.RespClient.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.BlockKey;
+import io.penstock.flow.ValueStore;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.door.DoorValues;
+import io.penstock.node.serve.Node;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Presence;
+import io.penstock.tier.spi.ForwardingTier;
+import io.penstock.wire.security.Access;
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Values that are stored again with another length: the old one is never there after the new one, whenever the node
+/// ends.
+@Timeout(300)
+final class ReplacedValuesTest {
+  private static final Duration SOON = Duration.ofSeconds(120);
+
+  @TempDir
+  private Path folder;
+
+  private static byte[] value(long seed, int length) {
+    byte[] value = new byte[length];
+    new Random(seed).nextBytes(value);
+    return value;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"5000, 1000000", "1000000, 5000", "100, 65000", "1000000, 0", "1000000, 3000000"})
+  void oldValue_isNotBesideTheNewOne_whenTheNodeDiesBetweenTwoSteps(int before, int length) throws IOException {
+    List<BlockTier> tiers = new ArrayList<>();
+    List<Long> headsThere = new ArrayList<>();
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> {
+      tiers.add(tier);
+      return new ForwardingTier(tier) {
+        @Override
+        public Mono<Presence> remove(List<BlockKey> keys) {
+          return Mono.defer(() -> heads(tiers).doOnNext(headsThere::add)).then(super.remove(keys));
+        }
+      };
+    }, Map.of(), Access.open()); RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", value(1, before))).isEqualTo("+OK");
+      assertThat(heads(tiers).block()).isOne();
+      headsThere.clear();
+      assertThat(client.call("SET", "k", value(2, length))).isEqualTo("+OK");
+      assertThat(headsThere).as("heads of the name when something was removed").isNotEmpty()
+          .allMatch(heads -> heads <= 1);
+      assertThat(heads(tiers).block()).isOne();
+      assertThat(client.bulk("GET", "k")).isEqualTo(value(2, length));
+    }
+  }
+
+  /// Number of the tiers that have a value of the name.
+  private static Mono<Long> heads(List<BlockTier> tiers) {
+    return Flux.fromIterable(tiers).concatMap(tier -> tier.contains(List.of(new ValueStore(tier).headKey("k"))))
+        .filter(there -> there.count() > 0).count();
+  }
+
+  @Test
+  void halfOfAPair_thatGetsAnotherLength_keepsTheOther() throws IOException {
+    String chunk = "model@1@0@1f@half";
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      client.call("PING"); // a client that reads errors may change the length of a chunk
+      assertThat(client.call("SET", chunk + "metadata", value(1, 28))).isEqualTo("+OK");
+      for (int length : new int[] {100_000, 1_000_000, 5_000}) {
+        assertThat(client.call("SET", chunk + "kv_bytes", value(length, length))).isEqualTo("+OK");
+        assertThat(client.call("EXISTS", chunk + "metadata", chunk + "kv_bytes")).isEqualTo(":2");
+      }
+    }
+  }
+
+  private Node start() throws IOException {
+    Path file = Files.writeString(folder.resolve("node.yaml"), """
+        listen.port: 0
+        admin.port: 0
+        resp: 127.0.0.1:0
+        dram: 4MiB
+        ssd: 256MiB
+        ssd.dir: %s
+        ssd.segment.bytes: 4MiB
+        doors.names.rate: 4KiB
+        """.formatted(folder.resolve("ssd")));
+    return Objects.requireNonNull(Node.start(NodeConfig.resolve(file, Map.of(), Map.of())).block(SOON));
+  }
+
+  private static RespClient connect(Node node) throws IOException {
+    String address = node.doors().getFirst().address();
+    return new RespClient(Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
+  }
+
+  private static boolean isStored(RespClient client, String key, byte[] value) throws IOException {
+    try {
+      return client.send(request("SET", key, value)).text(5).equals("+OK\r\n");
+    } catch (SocketException e) { // reset
+      return false;
+    }
+  }
+
+  @Test
+  void chunkOfAnotherLength_isRefused_thoughTheNodeDoesNotKnowItsNamesYet() throws IOException {
+    int values = 30;
+    Node first = start();
+    try (RespClient client = connect(first)) {
+      for (int i = 0; i < values; i++) {
+        assertThat(client.call("SET", "m@03020302@0@" + i, value(i, 600_000))).isEqualTo("+OK");
+      }
+      assertThat(first.drain().block(SOON)).isTrue();
+    }
+    Node second = start();
+    int found = 0;
+    try {
+      for (int i = 0; i < values; i++) {
+        try (RespClient client = connect(second); RespClient reader = connect(second)) {
+          boolean isThere = !isStored(client, "m@03020302@0@" + i, value(-i, 500_000));
+          found += isThere ? 1 : 0;
+          assertThat(reader.bulk("GET", "m@03020302@0@" + i))
+              .isEqualTo(isThere ? value(i, 600_000) : value(-i, 500_000));
+        }
+        if (i == 0) {
+          assertThat(second.doors().getFirst().names().values()).noneMatch(DoorValues.Names::complete);
+        }
+      }
+      assertThat(found).isGreaterThan(values / 3);
+      try (RespClient client = connect(second)) {
+        assertThat(client.call("SET", "m@03020302@0@new", value(1, 500_000))).isEqualTo("+OK");
+        assertThat(client.call("SET", "m@03020302@0@new", value(2, 500_000))).isEqualTo("+OK");
+      }
+    } finally {
+      second.close().block(SOON);
+    }
+  }
+}
