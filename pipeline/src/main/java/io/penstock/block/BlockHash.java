@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /// Content hash of a token prefix that ends with one block: 128 bits, big-endian where it is written down.
 ///
@@ -59,6 +60,11 @@ public record BlockHash(long high, long low) implements Comparable<BlockHash> {
   public int compareTo(BlockHash other) {
     int order = Long.compareUnsigned(high, other.high);
     return order != 0 ? order : Long.compareUnsigned(low, other.low);
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) { // without method handles, as in SpaceId
+    return other instanceof BlockHash same && high == same.high && low == same.low;
   }
 
   @Override

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The name of a block: its space and the content hash of its prefix.
 ///
@@ -79,6 +80,11 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
       throw new IllegalArgumentException("key must be SPACE:HASH in hex (was " + text + ")");
     }
     return new BlockKey(SpaceId.parse(text.substring(0, colon)), BlockHash.parse(text.substring(colon + 1)));
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) { // without method handles, as in SpaceId
+    return other instanceof BlockKey same && hash.equals(same.hash) && space.equals(same.space);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import io.penstock.check.Checks;
+import org.jspecify.annotations.Nullable;
 
 /// A contiguous part of a block: a run of whole granules, or a run of rows inside one granule.
 ///
@@ -84,6 +85,17 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     }
     return part.first == first && !part.isWhole() && part.firstRow >= firstRow
         && (long) part.firstRow + part.rows <= (long) firstRow + rows;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) { // without method handles, as in SpaceId
+    return other instanceof GranuleRange same && first == same.first && count == same.count
+        && firstRow == same.firstRow && rows == same.rows;
+  }
+
+  @Override
+  public int hashCode() {
+    return ((31 * first + count) * 31 + firstRow) * 31 + rows;
   }
 
   /// Throws unless this range lies inside a block of `layout`. [#offset] and [#bytes] mean something only then.

@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /// The 128-bit digest of a [CacheSpace]: the first half of every key.
 public record SpaceId(long high, long low) {
@@ -25,6 +26,18 @@ public record SpaceId(long high, long low) {
       throw new IllegalArgumentException("space must be " + 2 * BYTES + " hex digits (was " + hex.length() + ")");
     }
     return read(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+  }
+
+  /// As a record's own, without the method handles of those, which are slow until they are compiled: each request and
+  /// each slice compares its space.
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof SpaceId same && high == same.high && low == same.low;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Long.hashCode(high) + Long.hashCode(low);
   }
 
   @Override

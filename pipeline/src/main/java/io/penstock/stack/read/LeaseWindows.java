@@ -110,10 +110,11 @@ final class LeaseWindows extends DemandLoop {
     if (corrupt != null) {
       lease.giveUp(items);
       fail(corrupt);
-    } else if (items.stream().allMatch(LeaseItem.InMemory.class::isInstance)) {
-      List<LeasedBlock> blocks = new ArrayList<>(items.size());
-      items.forEach(item -> blocks.add(new LeasedBlock(item.position(), ((LeaseItem.InMemory) item).block())));
-      ReadyWindow window = new ReadyWindow(blocks, shape);
+      return;
+    }
+    List<LeasedBlock> inMemory = inMemory(items);
+    if (inMemory != null) {
+      ReadyWindow window = new ReadyWindow(inMemory, shape);
       lease.hold(window);
       emit(window);
     } else {
@@ -122,6 +123,18 @@ final class LeaseWindows extends DemandLoop {
       next = window;
       window.claim(this::drain);
     }
+  }
+
+  /// The blocks of `items`; null if one has to be read from a store.
+  private static @Nullable List<LeasedBlock> inMemory(List<LeaseItem> items) {
+    List<LeasedBlock> blocks = new ArrayList<>(items.size());
+    for (LeaseItem item : items) {
+      if (!(item instanceof LeaseItem.InMemory here)) {
+        return null;
+      }
+      blocks.add(new LeasedBlock(here.position(), here.block()));
+    }
+    return blocks;
   }
 
   private @Nullable BlockCorruptException firstCorrupt(List<LeaseItem> items) {

@@ -202,7 +202,11 @@ public final class StackLeases implements StackLease.Owner {
   @Override
   public void ended(StackLease lease, List<Pending> awaited, DeferredActions after) {
     leases.remove(lease);
-    awaited.stream().filter(block -> block.isAdmittedBy(lease)).forEach(block -> pending.revoke(block, after));
+    for (Pending block : awaited) {
+      if (block.isAdmittedBy(lease)) {
+        pending.revoke(block, after);
+      }
+    }
   }
 
   @Override

@@ -7,15 +7,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /// Ends a stream whose peer owes something and moves too little: when the time in which it owed, less the time that the
 /// bytes it moved take at [#LEAST_RATE], reaches the limit. So a peer that trickles has its stream for the limit and
 /// the time of its bytes, and no longer. While others wait for what the stream holds, [Reclaim] ends it earlier.
 ///
-/// Looks at most a tenth of the limit late: one timer at a time, however much comes. Every call is a step of the
-/// stream's [Serial], and so is the timer's end.
+/// Looks at most a tenth of the limit late: one wait at a time, however much comes, at the timer that the streams of a
+/// connection share. Every call is a step of the stream's [Serial], and so is the wait's end.
 public final class SilenceLimit {
   /// Bytes a second that a peer must move while it owes.
   static final long LEAST_RATE = 32 << 10;
@@ -23,16 +22,17 @@ public final class SilenceLimit {
   /// Maximum time for which a stream of the peer may stand still.
   ///
   /// @param timers clock of the limit
+  /// @param looks timer of the connection's looks
   /// @param idle streams of the connection, for those who wait for what they hold
-  public record Rule(Duration limit, Scheduler timers, IdleStreams idle) {
+  public record Rule(Duration limit, Scheduler timers, SharedTimer looks, IdleStreams idle) {
     /// A stream that holds nothing for which others wait.
     public Rule(Duration limit, Scheduler timers) {
-      this(limit, timers, new IdleStreams());
+      this(limit, timers, new SharedTimer(timers), new IdleStreams());
     }
 
     /// The rule for a stream that may stand still for `more` time than others.
     public Rule plus(Duration more) {
-      return new Rule(limit.plus(more), timers, idle);
+      return new Rule(limit.plus(more), timers, looks, idle);
     }
   }
 
@@ -45,7 +45,7 @@ public final class SilenceLimit {
   private final Serial serial;
   private final BooleanSupplier owed;
   private final LongSupplier moved;
-  private @Nullable Disposable timer;
+  private SharedTimer.@Nullable Wait look;
   /// Whether the peer owed at the last step.
   private boolean owing;
   private long sinceMillis;
@@ -68,7 +68,7 @@ public final class SilenceLimit {
     this.moved = moved;
   }
 
-  /// Watches from now on, until nothing is owed when the timer ends. To be called after each step that changes the
+  /// Watches from now on, until nothing is owed when a wait ends. To be called after each step that changes the
   /// debt.
   public void watch() {
     if (stopped) {
@@ -83,10 +83,10 @@ public final class SilenceLimit {
         rule.idle().leave(this);
       }
     }
-    if (timer == null && owing) {
+    if (look == null && owing) {
       long limit = rule.limit().toMillis();
       long left = Math.max(limit - (long) silent, Math.ceilDiv(limit, LOOKS));
-      timer = rule.timers().schedule(() -> serial.run(this::look), left, TimeUnit.MILLISECONDS);
+      look = rule.looks().start(() -> serial.run(this::look), left);
     }
   }
 
@@ -127,7 +127,7 @@ public final class SilenceLimit {
   }
 
   private void look() {
-    timer = null;
+    look = null;
     count();
     if (owing && silent >= rule.limit().toMillis()) {
       throw new AwaitTimeoutException(what, Duration.ofMillis((long) silent)); // fails the stream
@@ -143,9 +143,9 @@ public final class SilenceLimit {
       entered = false;
       rule.idle().leave(this);
     }
-    if (timer != null) {
-      timer.dispose();
-      timer = null;
+    if (look != null) {
+      look.cancel();
+      look = null;
     }
   }
 }

@@ -4,6 +4,7 @@ import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.credit.ConnectionRate;
 import io.penstock.wire.credit.Rates;
+import io.penstock.wire.credit.SharedTimer;
 import io.penstock.wire.credit.SilenceLimit;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.region.ConnectionRegions;
@@ -57,6 +58,8 @@ final class ServedConnection {
   private final ConnectionRegions regions;
   /// Turns of this connection.
   private final Scheduler turns;
+  /// Looks at streams that stand still.
+  private final SharedTimer looks;
   private final AtomicBoolean gone = new AtomicBoolean();
 
   /// @param address of the peer, whose connections share
@@ -77,6 +80,7 @@ final class ServedConnection {
     this.writes = new ConnectionWrites(serving.writes());
     this.regions = new ConnectionRegions(options.regions(), process);
     this.turns = serving.turns().ofConnection();
+    this.looks = new SharedTimer(serving.timers());
     serving.staging().enter();
   }
 
@@ -102,8 +106,8 @@ final class ServedConnection {
     CallClocks clocks = new CallClocks(options.streams(), address, running, rate);
     Budget outgoing = rate.outgoing(share.outgoing(options.sendWindowBytes(), options.maxStreams()));
     Budget incoming = rate.incoming(share.incoming(options.maxStreams()));
-    SilenceLimit.Rule reading = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.gets());
-    SilenceLimit.Rule writing = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), share.puts());
+    SilenceLimit.Rule reading = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), looks, share.gets());
+    SilenceLimit.Rule writing = new SilenceLimit.Rule(options.stallTimeout(), serving.timers(), looks, share.puts());
     BudgetLane windows = share.windows(options.maxStreams());
     GetWaits waits = new GetWaits(reading, options.awaitTimeout());
     return new RouteGroups(gate,
@@ -148,6 +152,7 @@ final class ServedConnection {
       serving.staging().leave();
       serving.shares().leave(user(caller), address);
       holds.close();
+      looks.close();
       writes.close();
       regions.close();
     }

@@ -389,9 +389,10 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
   }
 
   private static int[][] checksums(IntBuffer from, int blocks, GranuleRange range) {
-    int[][] checksums = new int[blocks][range.count()];
-    for (int[] block : checksums) {
-      from.get(block);
+    int[][] checksums = new int[blocks][];
+    for (int i = 0; i < blocks; i++) {
+      checksums[i] = new int[range.count()];
+      from.get(checksums[i]);
     }
     return checksums;
   }

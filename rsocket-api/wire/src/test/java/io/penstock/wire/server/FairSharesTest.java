@@ -9,6 +9,7 @@ import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.credit.IdleStreams;
 import io.penstock.wire.credit.NodeBudget;
 import io.penstock.wire.credit.Reclaim;
+import io.penstock.wire.credit.SharedTimer;
 import io.penstock.wire.credit.SilenceLimit;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -126,7 +127,7 @@ final class FairSharesTest {
       this.connection = connection;
       connection.streams.add(this);
       Serial serial = new Serial(failure -> end());
-      silence = new SilenceLimit("slices", new SilenceLimit.Rule(STALL, clock, idle), serial,
+      silence = new SilenceLimit("slices", new SilenceLimit.Rule(STALL, clock, new SharedTimer(clock), idle), serial,
           () -> open && granted, () -> moved);
     }
 
