@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(300)
+@SuppressWarnings("deprecation") // Netty has no other way to say it
 final class ValueReadsTest {
   private static final int VALUE = 5000;
 
@@ -30,7 +31,6 @@ final class ValueReadsTest {
   private boolean isRoom = true;
   private final RecvByteBufAllocator.Handle reads = handle();
 
-  @SuppressWarnings("deprecation") // Netty has no other way to say it
   private RecvByteBufAllocator.Handle handle() {
     return new ValueReads(() -> isRoom ? new ValueReads.Room(memory.duplicate(), VALUE) : null).newHandle();
   }
