@@ -448,6 +448,11 @@ public final class DoorValues {
     return known.count();
   }
 
+  /// Number of these names whose values end by themselves.
+  public int ending() {
+    return known.ending();
+  }
+
   /// Whether [#names] has all names that there were when the node began, and all that came here since: the search for
   /// them has ended, and none went for want of memory.
   public boolean isComplete() {
