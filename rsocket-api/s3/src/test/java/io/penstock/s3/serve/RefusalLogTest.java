@@ -72,6 +72,7 @@ final class RefusalLogTest {
   void missesAndConditions_haveNone_andTextOfClientsIsHarmless() {
     refusals.add(new S3Exception(S3Code.NO_SUCH_KEY, "key must be that of an object (is of none)"), "a");
     refusals.add(new S3Exception(S3Code.PRECONDITION_FAILED, "tag must be the one asked for (was not)"), "a");
+    refusals.add(new S3Exception(S3Code.INCOMPLETE_BODY, "body must come whole (the connection ended)"), "a");
     refusals.add(new S3Exception(S3Code.INVALID_ARGUMENT, "name must be short (was \u001b[2J\n" + "x".repeat(5_000)),
         "a");
     assertThat(said()).singleElement().asString().contains("\\x1b[2J\\x0a").hasSizeLessThan(400);
