@@ -137,7 +137,8 @@ final class ServerCommands {
     all.put("Cluster", facts("cluster_enabled", 0));
     all.put("Keyspace", session.values().count() == 0
         ? facts()
-        : facts("db" + session.database(), "keys=" + session.values().count() + ",expires=0,avg_ttl=0"));
+        : facts("db" + session.database(), "keys=" + session.values().count() + ",expires=" + session.values().ending()
+            + ",avg_ttl=0"));
     return all;
   }
 

@@ -278,6 +278,19 @@ final class RespValuesTest {
     }
   }
 
+  @Test
+  void info_tellsHowManyValuesEnd() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "a", "1", "EX", "100")).isEqualTo("+OK");
+      assertThat(client.call("SET", "b", "1", "PX", "100000")).isEqualTo("+OK");
+      assertThat(client.call("SET", "c", "1")).isEqualTo("+OK");
+      assertThat(text(client.bulk("INFO", "keyspace"))).contains("db0:keys=3,expires=2,");
+      assertThat(client.call("PERSIST", "a")).isEqualTo(":1");
+      assertThat(client.call("DEL", "b")).isEqualTo(":1");
+      assertThat(text(client.bulk("INFO", "keyspace"))).contains("db0:keys=2,expires=0,");
+    }
+  }
+
   private static long number(RespClient client, String name) throws IOException {
     return Long.parseLong(text(client.bulk("INFO", "memory")).replaceAll("(?s).*\\b" + name + ":(\\d+).*", "$1"));
   }

@@ -26,6 +26,23 @@ final class FaultsTest {
 
   @Test
   @Timeout(120)
+  void bodyOfAnotherSize_whoseChecksumIsWrong_leavesTheObjectThatWasThere() throws IOException {
+    String wrong = "x-amz-checksum-crc32c: AAAAAQ==\r\n";
+    byte[] old = new byte[1_000_000];
+    new Random(1).nextBytes(old);
+    try (TestNode node = TestNode.start(folder, ""); RawClient client = new RawClient(node.port())) {
+      assertThat(client.ask("PUT", "/b/k", "", old).status()).isEqualTo(200);
+      for (int length : new int[] {0, 100, 60_000, 1_000_001}) {
+        assertThat(client.ask("PUT", "/b/k", wrong, new byte[length]).text()).contains("BadDigest");
+        assertThat(client.get("/b/k").body()).as("after a body of " + length).isEqualTo(old);
+      }
+      assertThat(client.ask("PUT", "/b/k", "", new byte[0]).status()).isEqualTo(200);
+      assertThat(client.get("/b/k").body()).isEmpty();
+    }
+  }
+
+  @Test
+  @Timeout(120)
   void faults_leaveNoWrongByte() throws IOException {
     run(300, 20_261_129);
   }

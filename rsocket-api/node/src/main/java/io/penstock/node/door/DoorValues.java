@@ -157,7 +157,7 @@ public final class DoorValues {
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
     return put(name, length, (store, before, last) -> store.replace(name, length,
-        last == null ? bytes : beforeTheLast(bytes, length, last), before), () -> 0);
+        last == null ? bytes : withLast(bytes, length, last), before), () -> 0);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
@@ -165,8 +165,11 @@ public final class DoorValues {
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
   public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
-    return put(name, length, (store, before, last) -> store.replace(name, length,
-        last == null ? bytes : new FillingThen(bytes, length, last), before), untilMillis);
+    return put(name, length, (store, before, last) -> {
+      Mono<ValueStore.Stored> stored =
+          store.replace(name, length, last == null ? bytes : new FillingThen(bytes, length, last), before);
+      return last == null || length > 0 ? stored : last.then(stored); // nothing is filled
+    }, untilMillis);
   }
 
   private interface Replacing {
@@ -174,7 +177,10 @@ public final class DoorValues {
     Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before, @Nullable Mono<Void> last);
   }
 
-  private static Flux<MemorySegment> beforeTheLast(Flux<MemorySegment> bytes, long length, Mono<Void> last) {
+  private static Flux<MemorySegment> withLast(Flux<MemorySegment> bytes, long length, Mono<Void> last) {
+    if (length == 0) { // its end may still fail
+      return bytes.concatWith(last.then(Mono.empty()));
+    }
     AtomicLong left = new AtomicLong(length);
     return bytes.concatMap(piece -> left.addAndGet(-piece.byteSize()) > 0 ? Mono.just(piece) : last.thenReturn(piece),
         0);
@@ -211,8 +217,7 @@ public final class DoorValues {
       }
       boolean hasOther = same == null && (before != null || !isComplete());
       Mono<Void> others = hasOther ? removeFrom(name, chosen).then() : null;
-      Mono<ValueStore.Stored> put = bytes.in(stores.get(chosen), same == null ? null : same.stored(), others);
-      return (length == 0 && others != null ? others.then(put) : put)
+      return bytes.in(stores.get(chosen), same == null ? null : same.stored(), others)
           .flatMap(stored -> {
             known.add(new KnownNames.Known(stored, chosen, untilMillis.getAsLong(), nanos.getAsLong()));
             return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
@@ -447,6 +452,11 @@ public final class DoorValues {
   /// Number of the names that [#names] has.
   public int count() {
     return known.count();
+  }
+
+  /// Number of these names whose values end by themselves.
+  public int ending() {
+    return known.ending();
   }
 
   /// Whether [#names] has all names that there were when the node began, and all that came here since: the search for

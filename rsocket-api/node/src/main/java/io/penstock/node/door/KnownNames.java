@@ -215,6 +215,11 @@ final class KnownNames {
     return all;
   }
 
+  /// Number of the values that end by themselves.
+  synchronized int ending() {
+    return ends.values().stream().mapToInt(List::size).sum();
+  }
+
   Iterable<String> names(String after) {
     return sorted.tailSet(after, false);
   }

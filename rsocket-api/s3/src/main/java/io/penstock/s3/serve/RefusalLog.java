@@ -10,15 +10,15 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Writes refused requests into the log, at most one a second: the next line says how many had none. Misses, and
-/// conditions that do not hold, are no refusals. Safe from any thread.
+/// Writes refused requests into the log, at most one a second: the next line says how many had none. Misses, conditions
+/// that do not hold, and bodies whose connection ended, are no refusals. Safe from any thread.
 final class RefusalLog {
   private static final Logger LOG = LoggerFactory.getLogger(RefusalLog.class);
   private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int MOST_CHARACTERS = 300;
   private static final Set<S3Code> ORDINARY = Set.of(S3Code.NO_SUCH_KEY, S3Code.NO_SUCH_UPLOAD,
-      S3Code.PRECONDITION_FAILED, S3Code.INVALID_RANGE, S3Code.SLOW_DOWN, S3Code.SERVICE_UNAVAILABLE,
-      S3Code.INTERNAL_ERROR);
+      S3Code.PRECONDITION_FAILED, S3Code.INVALID_RANGE, S3Code.INCOMPLETE_BODY, S3Code.SLOW_DOWN,
+      S3Code.SERVICE_UNAVAILABLE, S3Code.INTERNAL_ERROR);
 
   private final LongSupplier nanos;
   private final AtomicLong next;
