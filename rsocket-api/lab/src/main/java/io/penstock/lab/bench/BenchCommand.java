@@ -6,6 +6,7 @@ import io.penstock.lab.bench.disk.RecoveryCommand;
 import io.penstock.lab.bench.doors.DoorsBenchCommand;
 import io.penstock.lab.bench.gateway.GatewayBenchCommand;
 import io.penstock.lab.bench.gateway.OverloadCommand;
+import io.penstock.lab.bench.growth.GrowthCommand;
 import io.penstock.lab.bench.recording.RecordingCommand;
 import io.penstock.lab.bench.replay.ReplayBenchCommand;
 import io.penstock.lab.bench.session.SessionBenchCommand;
@@ -29,7 +30,7 @@ import picocli.CommandLine.IFactory;
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {
   private static final String NAME = "bench";
-  private static final List<String> NAMES = List.of("wire", "transfer", "latency", "replay", "start",
+  private static final List<String> NAMES = List.of("wire", "transfer", "latency", "growth", "replay", "start",
       "far-side", "reclaim", "recovery", "recording", "sessions", "gateway", "overload", "cluster", "doors");
 
   /// The command, with the benches that `arguments` need: the one that they name, or all.
@@ -49,6 +50,7 @@ public final class BenchCommand extends CommandGroup {
       case "wire" -> WireCommand.class;
       case "transfer" -> TransferCommand.class;
       case "latency" -> LatencyCommand.class;
+      case "growth" -> GrowthCommand.class;
       case "replay" -> ReplayBenchCommand.class;
       case "start" -> StartCommand.class;
       case "far-side" -> FarSideCommand.class;
