@@ -123,12 +123,17 @@ final class LauncherTest {
     assertThat(launch("stat").out()).doesNotContain(cache);
   }
 
-  @Test
-  void trainingThatIsInterrupted_leavesNoDraft_andIsDoneAtTheNextStart() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"", "sleep 2 # until the signal is there\n  "})
+  void trainingThatIsInterrupted_leavesNoDraft_andIsDoneAtTheNextStart(String lateness) throws Exception {
     Path jdk = jdk("25.0.4");
     environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
     Path cache = root.resolve("examples/target/launcher/penstock.aot");
     program(jdk.resolve("bin/java"), training("kill -TERM $PPID; exec sleep 300"));
+    String launcher = Files.readString(root.resolve("penstock"));
+    assertThat(launcher).contains("\n  training=$!\n");
+    Files.writeString(root.resolve("penstock"), launcher.replace("\n  training=$!\n",
+        "\n  " + lateness + "training=$!\n"));
 
     assertThat(launch("stat").code()).isEqualTo(128 + 15);
     assertThat(Path.of(cache + ".draft")).doesNotExist();

@@ -13,7 +13,10 @@ public final class GatewayMain {
   ///
   /// @param args the command line, without the program's name
   public static void main(String[] args) {
-    System.exit(commandLine(Console.ofProcess()).execute(args));
+    Console console = Console.ofProcess();
+    List<CommandLine> own =
+        PenstockMain.needed(args).contains("gateway") ? List.of(GatewayCommand.line(console)) : List.of();
+    System.exit(PenstockMain.commandLine(console, own, args).execute(args));
   }
 
   /// The command line, which a process may run beside other things: an interrupt ends the gateway.

@@ -50,6 +50,26 @@ final class LabMainTest {
   }
 
   @Test
+  void aLineWithOneCommand_saysWhatAWholeOneSays() {
+    for (String line : List.of("bench start --help", "bench wire --nonsense", "bench", "bench weir", "plan --help",
+        "torture", "attack --help", "put --help", "help bench start")) {
+      String[] arguments = line.split(" ");
+      CommandLineRun narrow = CommandLineRun.of(console -> LabMain.commandLine(console, arguments), Map.of(),
+          new byte[0], arguments);
+      CommandLineRun whole = PROGRAM.run(arguments);
+      assertThat(narrow.exitCode()).as(line).isEqualTo(whole.exitCode());
+      assertThat(narrow.out()).as(line).isEqualTo(whole.out());
+      assertThat(narrow.err()).as(line).isEqualTo(whole.err());
+    }
+  }
+
+  @Test
+  void eachBench_isMadeByTheNameThatItHas() {
+    PROGRAM.line.getSubcommands().get("bench").getSubcommands()
+        .forEach((name, bench) -> assertThat(bench.getCommandSpec().name()).isEqualTo(name));
+  }
+
+  @Test
   void version_isTheRevisionOfTheBuild() {
     CommandLineRun run = LabRun.of("--version");
 

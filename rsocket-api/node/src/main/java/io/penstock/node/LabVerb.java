@@ -25,6 +25,11 @@ enum LabVerb {
     this.description = description;
   }
 
+  /// The verb that is written as `word`.
+  static LabVerb of(String word) {
+    return valueOf(word.toUpperCase(Locale.ROOT));
+  }
+
   /// As it is written on the command line.
   String word() {
     return name().toLowerCase(Locale.ROOT);

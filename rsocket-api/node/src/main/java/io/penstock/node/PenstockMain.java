@@ -1,34 +1,16 @@
 package io.penstock.node;
 
-import static java.util.Objects.requireNonNullElse;
-
 import io.penstock.PenstockVersion;
 import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.CommandGroup;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
-import io.penstock.node.client.ClientCommands;
-import io.penstock.node.client.PasswordCommand;
-import io.penstock.node.cluster.roster.ClusterCommand;
-import io.penstock.node.device.DeviceCommand;
-import io.penstock.node.party.PartyCommand;
-import io.penstock.node.plan.PlanCommand;
-import io.penstock.node.recording.RecordingCommand;
-import io.penstock.node.replay.ReplayCommand;
-import io.penstock.node.serve.ServeCommand;
-import io.penstock.node.ssd.SsdCommand;
-import io.penstock.node.sweep.SweepCommand;
-import io.penstock.node.trace.TraceCommand;
-import io.penstock.node.whatif.WhatIfCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -47,21 +29,13 @@ import picocli.CommandLine.IVersionProvider;
       "attack, simulate, torture, bench and gateway are commands of the source tree,",
       "whose launcher also runs its examples:", "  ./penstock example", ""})
 public final class PenstockMain extends CommandGroup {
-  /// The commands after those that talk to a node, in the order of the help.
-  private static final List<Class<?>> OTHERS =
-      List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, RecordingCommand.class,
-          ClusterCommand.class, PartyCommand.class, TraceCommand.class, SweepCommand.class, WhatIfCommand.class,
-          PlanCommand.class,
-          SsdCommand.class,
-          TrainCommand.class, DeviceCommand.class);
-
   private PenstockMain() {}
 
   /// Runs one command line and ends the process with its exit code.
   ///
   /// @param args the command line, without the program's name
   public static void main(String[] args) {
-    System.exit(commandLine(Console.ofProcess()).execute(args));
+    System.exit(commandLine(Console.ofProcess(), List.of(), args).execute(args));
   }
 
   /// Returns the whole command line, ready to execute.
@@ -73,18 +47,22 @@ public final class PenstockMain extends CommandGroup {
   ///
   /// @param others take the place of the commands that have their names
   public static CommandLine commandLine(Console console, List<CommandLine> others) {
-    CommandFactory factory = new CommandFactory(console);
-    CommandLine line = new CommandLine(new PenstockMain(), factory);
-    Map<String, CommandLine> byName =
-        new HashMap<>(others.stream().collect(Collectors.toMap(CommandLine::getCommandName, Function.identity())));
-    Stream.of(
-        Stream.of(ServeCommand.line(console)),
-        ClientCommands.lines(console).stream(),
-        OTHERS.stream().map(command -> new CommandLine(command, factory)),
-        Stream.of(LabVerb.values()).map(LabVerb::line),
-        Stream.of(new CommandLine(HelpVerb.class, factory)))
-        .flatMap(Function.identity())
-        .forEach(own -> line.addSubcommand(requireNonNullElse(byName.remove(own.getCommandName()), own)));
+    return commandLine(console, others, new String[0]);
+  }
+
+  /// Returns a command line that is ready to execute `arguments`, and has at least the commands that these need.
+  ///
+  /// @param others take the place of the commands that have their names; those that are not needed may be left out
+  public static CommandLine commandLine(Console console, List<CommandLine> others, String... arguments) {
+    CommandLine line = new CommandLine(new PenstockMain(), new CommandFactory(console));
+    Map<String, CommandLine> byName = new HashMap<>();
+    for (CommandLine other : others) {
+      byName.put(other.getCommandName(), other);
+    }
+    for (String name : needed(arguments)) {
+      CommandLine other = byName.remove(name);
+      line.addSubcommand(name, other == null ? Verbs.line(name, console) : other);
+    }
     if (!byName.isEmpty()) {
       throw new IllegalStateException(
           "each command of another program must take the place of one of a node (did not: " + byName.keySet() + ")");
@@ -100,10 +78,17 @@ public final class PenstockMain extends CommandGroup {
     return line;
   }
 
+  /// Names of the commands that must be there for `arguments`, in the order of the help.
+  public static List<String> needed(String... arguments) {
+    return Verbs.needed(arguments);
+  }
+
   /// Gives every command that has `--version` one answer.
   private static void versioned(CommandLine line) {
     line.getCommandSpec().versionProvider(new Version());
-    line.getSubcommands().values().forEach(PenstockMain::versioned);
+    for (CommandLine command : line.getSubcommands().values()) {
+      versioned(command);
+    }
   }
 
   static final class Version implements IVersionProvider {

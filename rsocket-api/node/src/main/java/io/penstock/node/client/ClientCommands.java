@@ -6,26 +6,43 @@ import io.penstock.node.option.LayoutPage;
 import io.penstock.node.option.SettingOptions;
 import io.penstock.node.shape.LayoutSettings;
 import java.util.List;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 
 /// The commands that talk to a node, ready to be added to a command line.
 public final class ClientCommands {
+  /// Their names, in the order of the help.
+  public static final List<String> NAMES = List.of("put", "get", "match", "pin", "unpin", "remove", "keep", "load",
+      "check", "stat", "events", "registry", "export", "import");
+
   private ClientCommands() {}
 
-  public static List<CommandLine> lines(Console console) {
-    return lines(console, Dialer.ofWire());
+  /// @param name one of [#NAMES]
+  public static CommandLine line(String name, Console console) {
+    return line(name, console, Dialer.ofWire());
   }
 
   static List<CommandLine> lines(Console console, Dialer dialer) {
-    return Stream
-        .of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
-            new PinCommand(console, dialer), new UnpinCommand(console, dialer), new RemoveCommand(console, dialer),
-            new KeepCommand(console, dialer), new LoadCommand(console, dialer),
-            new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer),
-            new RegistryCommand(console, dialer), new ExportCommand(console, dialer),
-            new ImportCommand(console, dialer))
-        .map(ClientCommands::line).toList();
+    return NAMES.stream().map(name -> line(name, console, dialer)).toList();
+  }
+
+  private static CommandLine line(String name, Console console, Dialer dialer) {
+    return line(switch (name) {
+      case "put" -> new PutCommand(console, dialer);
+      case "get" -> new GetCommand(console, dialer);
+      case "match" -> new MatchCommand(console, dialer);
+      case "pin" -> new PinCommand(console, dialer);
+      case "unpin" -> new UnpinCommand(console, dialer);
+      case "remove" -> new RemoveCommand(console, dialer);
+      case "keep" -> new KeepCommand(console, dialer);
+      case "load" -> new LoadCommand(console, dialer);
+      case "check" -> new CheckCommand(console, dialer);
+      case "stat" -> new StatCommand(console, dialer);
+      case "events" -> new EventsCommand(console, dialer);
+      case "registry" -> new RegistryCommand(console, dialer);
+      case "export" -> new ExportCommand(console, dialer);
+      case "import" -> new ImportCommand(console, dialer);
+      default -> throw new IllegalArgumentException("name must be one of " + NAMES + " (was " + name + ")");
+    });
   }
 
   private static CommandLine line(ClientCommand command) {

@@ -376,9 +376,8 @@ final class ClientCommandsTest {
     run("put", "--count", "1");
     FutureTask<Integer> task = new FutureTask<>(() -> {
       Failures failures = new Failures(console);
-      CommandLine line = ClientCommands.lines(console).stream()
-          .filter(command -> command.getCommandName().equals("events")).findFirst().orElseThrow()
-          .setErr(new PrintWriter(console.err(), true, UTF_8));
+      CommandLine line =
+          ClientCommands.line("events", console).setErr(new PrintWriter(console.err(), true, UTF_8));
       return line.setExecutionExceptionHandler(failures).execute("--connect", "127.0.0.1:" + port);
     });
     Thread.ofPlatform().daemon().start(task);

@@ -24,7 +24,12 @@ public final class BenchBlocks {
   private final MemorySegment pattern;
 
   public BenchBlocks(int blockBytes, int layers) {
-    this.space = BlockShape.of(blockBytes, layers).space("bench");
+    this("bench", blockBytes, layers);
+  }
+
+  /// @param model that names the space
+  public BenchBlocks(String model, int blockBytes, int layers) {
+    this.space = BlockShape.of(blockBytes, layers).space(model);
     this.pattern = MemorySegment.ofArray(new byte[blockBytes]);
     SplittableRandom random = new SplittableRandom(blockBytes);
     for (long at = 0; at + Long.BYTES <= blockBytes; at += Long.BYTES) {
@@ -37,7 +42,7 @@ public final class BenchBlocks {
   }
 
   /// Keys of the blocks `from … to`.
-  List<BlockKey> keys(long from, long to) {
+  public List<BlockKey> keys(long from, long to) {
     List<BlockKey> keys = new ArrayList<>((int) (to - from));
     for (long number = from; number < to; number++) {
       keys.add(space.key(PrefixHasher.ofTraceId(number)));
@@ -46,7 +51,7 @@ public final class BenchBlocks {
   }
 
   /// Writes the bytes of `range` of the block of `key` to `memory`.
-  void write(BlockKey key, GranuleRange range, MemorySegment memory) {
+  public void write(BlockKey key, GranuleRange range, MemorySegment memory) {
     long offset = range.offset(space.layout());
     memory.copyFrom(pattern.asSlice(offset, memory.byteSize()));
     if (offset == 0) {
@@ -63,7 +68,7 @@ public final class BenchBlocks {
   }
 
   /// Puts the blocks `0 … count` into `tier`.
-  void fill(BlockTier tier, int count) {
+  public void fill(BlockTier tier, int count) {
     GranuleRange all = GranuleRange.all(space.layout());
     for (int from = 0; from < count; from += FILL_AT_ONCE) {
       try (BlockScope scope = new BlockScope()) {

@@ -68,7 +68,7 @@ public enum BenchTransport {
   /// Address of `listening`, for the peer.
   ///
   /// @param name under which it was made
-  static String told(Closeable listening, String name) {
+  public static String told(Closeable listening, String name) {
     return listening instanceof TcpListener socket ? told(socket.address()) : name;
   }
 
@@ -104,8 +104,13 @@ public enum BenchTransport {
     };
   }
 
+  /// A server of TCP for this process alone, at a free port.
+  public static ServerTransport<? extends Closeable> loopbackServer(LoopResources loops) {
+    return TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops);
+  }
+
   /// A client of the address that the peer on `host` reported.
-  ClientTransport client(String host, String told, CongestionControl congestion, LoopResources loops) {
+  public ClientTransport client(String host, String told, CongestionControl congestion, LoopResources loops) {
     if (this == LOCAL) {
       return LocalTransport.client(told, ConnectionLimits.defaults(), loops, ConnectionListener.noop());
     }

@@ -54,6 +54,7 @@ public final class FarLink implements AutoCloseable {
           List.of("bench", FarSideCommand.NAME, FarSideCommand.UNTIL_INPUT_ENDS, "" + folder.path(), "--source",
               "" + sourceBytes)))
           .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      prepare();
       String line =
           new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
       if (line == null) {
@@ -64,6 +65,15 @@ public final class FarLink implements AutoCloseable {
       folder.close();
       throw e;
     }
+  }
+
+  /// Loads what this side needs while the other process starts.
+  private static void prepare() {
+    LoopResources loops = LoopResources.create("penstock-near-prepared", 1, true);
+    BenchTransport.TCP.client("127.0.0.1", "1", CongestionControl.AUTOMATIC, loops);
+    loops.onClient(true);
+    Json.MAPPER.readValue(Json.of(FarOrder.of(FarOrder.Verb.CPU)), FarOrder.class);
+    BenchWait.end(loops);
   }
 
   /// The far side that `penstock bench far-side` runs at `address`.

@@ -1,10 +1,8 @@
 package io.penstock.lab.bench.side;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.util.NettyRuntime;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.text.Json;
 import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
@@ -55,8 +53,7 @@ final class FarSide implements AutoCloseable {
   private final Scheduler orders = Schedulers.fromExecutorService(
       Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("penstock-far-orders").factory()));
   private final AtomicInteger names = new AtomicInteger();
-  private final ChunkSource memory = ChunkSource.ofSystem();
-  private final ByteBuf bytes;
+  private final SentMemory bytes;
   private final TcpListener control;
   /// Used by orders, which come one after another.
   private final Deque<Runnable> begun = new ArrayDeque<>();
@@ -65,7 +62,7 @@ final class FarSide implements AutoCloseable {
   /// @param sourceBytes memory that plain and raw bytes come from
   FarSide(BenchTransport.Place place, int port, long sourceBytes) {
     this.place = place;
-    this.bytes = Unpooled.wrappedBuffer(memory.chunk(sourceBytes).fill((byte) 7).asByteBuffer());
+    this.bytes = new SentMemory(sourceBytes, 7);
     this.control = (TcpListener) bind(
         TcpTransport.server(TcpServerOptions.on(place.host(), port), loops),
         SocketAcceptor.forRequestResponse(payload -> Mono.fromCallable(() -> answered(payload)).subscribeOn(orders)));
@@ -149,15 +146,17 @@ final class FarSide implements AutoCloseable {
   }
 
   private String raw(FarOrder order) {
+    ByteBuf sent = bytes.bytes();
     DisposableServer server =
         BenchTransport.rawServer(order.transport().bare().local(place, name()), order.congestion(), loops)
-            .doOnConnection(connection -> RawStream.serve(connection, bytes)).bindNow();
+            .doOnConnection(connection -> RawStream.serve(connection, sent)).bindNow();
     begun.push(server::disposeNow);
     return BenchTransport.told(server.channel().localAddress());
   }
 
   private String plain(FarOrder order) {
     String name = name();
+    ByteBuf sent = bytes.bytes();
     Closeable listener = bind(server(order, name), SocketAcceptor.with(new RSocket() {
       /// Position in the memory; it advances, so that no cache holds the sent bytes. One connection, one thread.
       private int at;
@@ -166,8 +165,8 @@ final class FarSide implements AutoCloseable {
       public Mono<Payload> requestResponse(Payload payload) {
         int length = payload.sliceData().readInt();
         payload.release();
-        at = at + 2L * length > bytes.capacity() ? 0 : at + length;
-        return Mono.just(ByteBufPayload.create(bytes.retainedSlice(at, length)));
+        at = at + 2L * length > sent.capacity() ? 0 : at + length;
+        return Mono.just(ByteBufPayload.create(sent.retainedSlice(at, length)));
       }
     }));
     begun.push(() -> {
@@ -191,7 +190,6 @@ final class FarSide implements AutoCloseable {
     BenchWait.end(loops);
     orders.dispose();
     timers.dispose();
-    bytes.release();
-    memory.close();
+    bytes.close();
   }
 }

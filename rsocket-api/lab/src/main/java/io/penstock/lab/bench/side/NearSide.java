@@ -1,6 +1,5 @@
 package io.penstock.lab.bench.side;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.NettyRuntime;
 import io.penstock.block.Block;
@@ -8,7 +7,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
@@ -41,16 +39,14 @@ public final class NearSide implements AutoCloseable {
   private final SideSetting setting;
   private final FarLink far;
   private final LoopResources loops;
-  private final ChunkSource memory = ChunkSource.ofSystem();
-  private final ByteBuf bytes;
+  private final SentMemory bytes;
 
   public NearSide(SideSetting setting, FarLink far) {
     this.setting = setting;
     this.far = far;
     this.loops = LoopResources.create("penstock-near",
         Math.clamp(setting.connections(), 1, NettyRuntime.availableProcessors()), true);
-    this.bytes =
-        Unpooled.wrappedBuffer(memory.chunk(setting.sourceBytes()).fill((byte) 5).asByteBuffer());
+    this.bytes = new SentMemory(setting.sourceBytes(), 5);
   }
 
   public long farCpuNanos() {
@@ -86,8 +82,8 @@ public final class NearSide implements AutoCloseable {
   /// Bytes one way without RSocket.
   public Load raw(int payloadBytes, boolean receives, boolean sends) {
     SocketAddress remote = setting.transport().bare().remote(far.host(), listening(FarOrder.Verb.RAW));
-    return new RawLoad(remote, setting.congestion(), loops, bytes, payloadBytes, setting.connections(), receives,
-        sends);
+    return new RawLoad(remote, setting.congestion(), loops, bytes.bytes(), payloadBytes, setting.connections(),
+        receives, sends);
   }
 
   /// Batches of `batch` reads or writes of `blockBytes` each; the units are bytes.
@@ -170,8 +166,7 @@ public final class NearSide implements AutoCloseable {
   @Override
   public void close() {
     BenchWait.end(loops);
-    bytes.release();
-    memory.close();
+    bytes.close();
   }
 
   /// Connections of one load, used by turns.

@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Requests, a fixed number of them under way: each that ends begins the next one on its thread.
-final class RequestLoad implements Load {
+public final class RequestLoad implements Load {
   private static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final int DIGITS = 3;
 
@@ -21,7 +21,7 @@ final class RequestLoad implements Load {
 
   /// @param request of the next one; it answers its units
   /// @param closing ends what the requests need
-  RequestLoad(int underWay, Supplier<Mono<Long>> request, Runnable closing) {
+  public RequestLoad(int underWay, Supplier<Mono<Long>> request, Runnable closing) {
     this(underWay, request, List::of, closing);
   }
 

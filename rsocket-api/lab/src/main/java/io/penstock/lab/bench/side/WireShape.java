@@ -10,7 +10,7 @@ public record WireShape(int windowBlocks) {
   private static final int WINDOW_BYTES = 4 << 20;
   private static final int MAX_KEYS = 1 << 16;
 
-  static WireShape of(int blockBytes) {
+  public static WireShape of(int blockBytes) {
     return new WireShape(Math.clamp(WINDOW_BYTES / blockBytes, 4, 1024));
   }
 
@@ -21,17 +21,17 @@ public record WireShape(int windowBlocks) {
     }
   }
 
-  Limits limits() {
+  public Limits limits() {
     return new Limits(SLICE_BYTES, windowBlocks, MAX_KEYS);
   }
 
   /// Number of blocks that a node may receive in addition to those that it keeps.
-  int ingressBlocks() {
+  public int ingressBlocks() {
     return 8 * windowBlocks;
   }
 
   /// Number of blocks that a client has room for: two windows, and the blocks of requests under way.
-  int slots(int requests, int batch) {
+  public int slots(int requests, int batch) {
     return 2 * windowBlocks + requests * Math.max(2 * batch, windowBlocks);
   }
 }
