@@ -136,7 +136,8 @@ final class RecordedNodeTest {
     return node;
   }
 
-  /// Blocks of one space were read and let go of; then a put of the other takes their memory, in a turn of its own tier.
+  /// Blocks of one space were read and let go of; then a put of the other takes their memory, in a turn of its own
+  /// tier.
   @Test
   void aSpaceThatTakesTheMemoryOfAnother_happensAgain() throws Exception {
     Path recording = folder.resolve("recording");
