@@ -9,6 +9,7 @@ import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.serve.Node;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketException;
@@ -116,6 +117,9 @@ final class RespTlsTest {
       assertThat(client.call("SET", "k", VALUE)).isEqualTo("+OK");
       assertThat(client.call("SET", "kept", VALUE)).isEqualTo("+OK");
       writer.send(late, 0, late.length / 2);
+      long came = 2L * VALUE.length + OTHER.length;
+      Eventually.holds("the value has begun to come",
+          () -> node.doors().getFirst().users().get("").bytesIn() == came);
       drained = node.drain().toFuture();
       while (isTaken(port)) { // until the socket is closed
         Thread.onSpinWait();

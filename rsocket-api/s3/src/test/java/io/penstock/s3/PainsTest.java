@@ -163,7 +163,8 @@ final class PainsTest {
         RawClient client = new RawClient(node.port());
         RawClient half = new RawClient(node.port())) {
       assertThat(client.ask("PUT", "/b/k", "", bytes(1, 100)).status()).isEqualTo(200);
-      half.send(half.head("PUT", "/b/half", "Content-Length: 5\r\n") + "hel"); // a drain waits for it
+      half.send(half.head("PUT", "/b/half", "Content-Length: 5\r\nExpect: 100-continue\r\n"));
+      assertThat(half.answer(false).status()).isEqualTo(100); // it has begun, so a drain waits for it
       Disposable draining = node.node().drain().subscribe();
       RawClient.Answer read;
       do {

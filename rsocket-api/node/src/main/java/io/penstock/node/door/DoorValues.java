@@ -3,6 +3,7 @@ package io.penstock.node.door;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.text.Reason;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierEvent;
 import java.lang.foreign.MemorySegment;
@@ -179,7 +180,7 @@ public final class DoorValues {
 
   private static Flux<MemorySegment> withLast(Flux<MemorySegment> bytes, long length, Mono<Void> last) {
     if (length == 0) { // its end may still fail
-      return bytes.concatWith(last.then(Mono.empty()));
+      return InTurn.of(bytes, last.then(Mono.<MemorySegment>empty()).flux());
     }
     AtomicLong left = new AtomicLong(length);
     return bytes.concatMap(piece -> left.addAndGet(-piece.byteSize()) > 0 ? Mono.just(piece) : last.thenReturn(piece),
