@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Buffers for what a socket has: the memory where the bytes of a value are to lie, while they alone come next; else
 /// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
-/// the request for the next. A socket is read again at once while its bytes fill what it is given, but not behind a value. One
-/// for each connection.
+/// the request for the next. A socket is read again at once while its bytes fill what it is given, but not behind a
+/// value. One for each connection.
 final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int LEAST = 1 << 10;
   private static final int FIRST = 4 << 10;
