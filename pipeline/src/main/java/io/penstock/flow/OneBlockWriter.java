@@ -1,6 +1,7 @@
 package io.penstock.flow;
 
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockTier;
@@ -17,15 +18,19 @@ import reactor.core.publisher.Mono;
 final class OneBlockWriter<T> extends Mono<T> {
   private final BlockTier tier;
   private final ValueHead head;
+  private final BlockKey key;
   private final PutTerms terms;
   private final ValueStore.Filling bytes;
   private final T stored;
 
   /// @param head of a value without parts, of at least one byte
+  /// @param key of `head`
   /// @param stored emitted when the head was committed; none is if another writer has committed one first
-  OneBlockWriter(BlockTier tier, ValueHead head, PutTerms terms, ValueStore.Filling bytes, T stored) {
+  OneBlockWriter(BlockTier tier, ValueHead head, BlockKey key, PutTerms terms, ValueStore.Filling bytes,
+      T stored) {
     this.tier = tier;
     this.head = head;
+    this.key = key;
     this.terms = terms;
     this.bytes = bytes;
     this.stored = stored;
@@ -49,7 +54,7 @@ final class OneBlockWriter<T> extends Mono<T> {
 
     @Override
     void begin() {
-      tier.reserve(List.of(head.key()), terms, scope).subscribe(new Reserving());
+      tier.reserve(List.of(key), terms, scope).subscribe(new Reserving());
     }
 
     @Override

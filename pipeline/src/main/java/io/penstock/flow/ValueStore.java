@@ -134,8 +134,13 @@ public final class ValueStore {
   /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
   public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before) {
     return replace(name, length, before, head -> head.parts() == 0 && head.tailBytes() > 0
-        ? new OneBlockWriter<>(tier, head, REPLACING, bytes, new Stored(head))
+        ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks.getFirst() : head.key(), bytes)
         : written(head, writer -> writer.fill(bytes)));
+  }
+
+  /// @param key of `head`, which depends on its name alone
+  private Mono<Stored> inOneBlock(ValueHead head, BlockKey key, Filling bytes) {
+    return new OneBlockWriter<>(tier, head, key, REPLACING, bytes, new Stored(head, List.of(key)));
   }
 
   private Mono<Stored> written(ValueHead head, Function<ValueWriter, Mono<Boolean>> bytes) {
@@ -202,8 +207,12 @@ public final class ValueStore {
     private final List<BlockKey> marks;
 
     private Stored(ValueHead head) {
+      this(head, head.parts() == 0 ? List.of(head.key()) : List.of(head.key(), head.partKey(0)));
+    }
+
+    private Stored(ValueHead head, List<BlockKey> marks) {
       this.head = head;
-      this.marks = head.parts() == 0 ? List.of(head.key()) : List.of(head.key(), head.partKey(0));
+      this.marks = marks;
     }
 
     public String name() {

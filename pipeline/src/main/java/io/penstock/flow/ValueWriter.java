@@ -162,11 +162,7 @@ final class ValueWriter {
   }
 
   private List<BlockKey> partKeys() {
-    List<BlockKey> keys = new ArrayList<>();
-    for (int i = part; i < Math.min(head.parts(), part + windowParts); i++) {
-      keys.add(head.partKey(i));
-    }
-    return keys;
+    return head.partKeys(part, Math.min(head.parts() - part, windowParts));
   }
 
   private Mono<Void> commit() {

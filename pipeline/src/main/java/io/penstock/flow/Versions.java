@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.function.LongSupplier;
 
-/// Numbers of a secure source, drawn in batches: one at a time they would cost more than the rest of a short value. Safe
-/// from any thread.
+/// Numbers of a secure source, drawn in batches: one at a time they would cost more than the rest of a short value.
+/// Safe from any thread.
 final class Versions implements LongSupplier {
   private static final int BATCH_BYTES = 512;
 

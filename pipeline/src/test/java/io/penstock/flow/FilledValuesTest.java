@@ -113,7 +113,7 @@ final class FilledValuesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, PART - HEAD - 65, PART - HEAD - 1, PART - HEAD, PART - HEAD + 1, PART - 1, PART, PART + 1,
-      2 * PART - HEAD, 2 * PART - 10, 2 * PART, 5 * PART + 7, 9 * PART})
+    2 * PART - HEAD, 2 * PART - 10, 2 * PART, 5 * PART + 7, 9 * PART})
   void everyLength_comesBackAsItWasFilled_withZerosBehindIt(int length) {
     byte[] old = bytes(length, 1);
     ValueStore.Stored before = requireNonNull(put("a", old, null));

@@ -11,8 +11,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
-/// The bytes of a value on their way from a socket into the memory of a tier. A socket that reads into [#room(int)] costs
-/// no copy. On the event loop of the channel; the tier may ask on any thread.
+/// The bytes of a value on their way from a socket into the memory of a tier. A socket that reads into [#room(int)]
+/// costs no copy. On the event loop of the channel; the tier may ask on any thread.
 final class IncomingValue implements ValueStore.Filling {
   private final EventExecutor loop;
   private final Runnable asked;

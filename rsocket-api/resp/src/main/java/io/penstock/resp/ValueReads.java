@@ -6,14 +6,15 @@ import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Buffers for what a socket has: the memory where the bytes of a value are to lie, while they alone come next; else
 /// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
-/// the request for the next. A socket is read again at once while its bytes fill what it is given. One for each
-/// connection.
+/// the request for the next. A socket is read again at once while its bytes fill what it is given, but not behind a
+/// value. One for each connection.
 final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int LEAST = 1 << 10;
   private static final int FIRST = 4 << 10;
@@ -42,11 +43,15 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
     return new MaxMessageHandle() {
       private int next = FIRST;
       private boolean isRoom;
+      /// The last read may bring the end of a value.
+      private boolean mayEnd;
+      private boolean hasEnded;
 
       @Override
       public ByteBuf allocate(ByteBufAllocator allocator) {
         Room wanted = room.get();
         isRoom = wanted != null && wanted.wanted() >= LEAST_ROOM;
+        mayEnd = isRoom && wanted != null && wanted.memory.remaining() > wanted.wanted;
         return wanted == null || !isRoom ? super.allocate(allocator) : new RoomBuf(allocator, wanted);
       }
 
@@ -64,7 +69,14 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
         } else if (bytes < next / 4) {
           next = Math.max(LEAST, next / 2);
         }
+        hasEnded = mayEnd && bytes == attemptedBytesRead();
         super.lastBytesRead(bytes);
+      }
+
+      /// Behind a value a client waits for its reply, as a rule: a read would find nothing.
+      @Override
+      public boolean continueReading(UncheckedBooleanSupplier maybeMore) {
+        return !hasEnded && super.continueReading(maybeMore);
       }
     };
   }

@@ -28,7 +28,8 @@ import picocli.CommandLine.Option;
 public final class DoorsBenchCommand extends Bench<DoorsReport> {
   private static final int KNOWN = 0;
   private static final int FIRST_BYTES = 64 << 10;
-  private static final Duration FIRST_TURN = Duration.ofSeconds(2);
+  private static final List<Integer> FIRST_TURNS_BYTES = List.of(FIRST_BYTES, 2 << 20);
+  private static final Duration FIRST_TURN = Duration.ofSeconds(4);
 
   @Option(names = "--sizes", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
       defaultValue = "64KiB,256KiB,1MiB,4MiB,16MiB,32MiB,64MiB",
@@ -120,9 +121,11 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
 
   /// Has the code of a new node compiled, which the turn before the rounds of a row is too short for.
   private static void compile(DoorProcess ours) throws IOException {
-    for (DoorLoad.Kind kind : List.of(DoorLoad.Kind.SET, DoorLoad.Kind.GET)) {
-      try (DoorLoad first = new DoorLoad(ours.port(), 2, FIRST_BYTES, kind)) {
-        first.run(FIRST_TURN);
+    for (int bytes : FIRST_TURNS_BYTES) {
+      for (DoorLoad.Kind kind : List.of(DoorLoad.Kind.SET, DoorLoad.Kind.GET)) {
+        try (DoorLoad first = new DoorLoad(ours.port(), 4, bytes, kind)) {
+          first.run(FIRST_TURN);
+        }
       }
     }
   }

@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 /// @param penstock version
 /// @param seconds of each turn
 /// @param waits of readers, at each server; empty if they were not measured
-record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows, List<Wait> waits) implements Bench.Report {
+record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows, List<Wait> waits)
+    implements
+      Bench.Report {
   private static final double MEGA = 1e6;
 
   /// @param valueBytes 0 for a question

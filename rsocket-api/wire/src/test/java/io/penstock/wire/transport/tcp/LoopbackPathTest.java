@@ -76,6 +76,27 @@ class LoopbackPathTest {
     assertThat(LoopbackPath.connecting(client, far, loops)).isSameAs(client);
   }
 
+  @Test
+  void aSocketOfAnotherServer_isToldByItsOtherEnd() {
+    DisposableServer server = TcpServer.create().runOn(loops).host("127.0.0.1").bindNow(LIMIT);
+    try {
+      Connection connected = TcpClient.create(ConnectionProvider.newConnection()).runOn(loops)
+          .remoteAddress(server::address).connectNow(LIMIT);
+      Channel socket = connected.channel();
+      assumeTrue(socket.getClass().getName().contains("Epoll"), "a native transport of Linux");
+      SocketAddress far = new InetSocketAddress("192.0.2.7", 1);
+      assertThat(LoopbackPath.chosen(socket, socket.remoteAddress(), CongestionControl.AUTOMATIC))
+          .isEqualTo(CongestionControl.RENO);
+      assertThat(LoopbackPath.chosen(socket, socket.remoteAddress(), CongestionControl.SYSTEM)).isNull();
+      assertThat(LoopbackPath.chosen(socket, far, CongestionControl.AUTOMATIC)).isNull();
+      assertThat(LoopbackPath.chosen(socket, far, CongestionControl.CUBIC)).isEqualTo(CongestionControl.CUBIC);
+      assertThat(LoopbackPath.chosen(socket, new DomainSocketAddress("/tmp/socket"), CongestionControl.RENO)).isNull();
+      connected.disposeNow(LIMIT);
+    } finally {
+      server.disposeNow(LIMIT);
+    }
+  }
+
   private DisposableServer listening(AtomicReference<@Nullable Channel> accepted) {
     InetSocketAddress local = new InetSocketAddress("127.0.0.1", 0);
     TcpServer server = TcpServer.create().runOn(loops).bindAddress(() -> local)
