@@ -28,7 +28,8 @@ final class TrainCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     for (List<String> line : LINES) {
-      int code = PenstockMain.commandLine(console).execute(line.toArray(String[]::new));
+      String[] arguments = line.toArray(String[]::new);
+      int code = PenstockMain.commandLine(console, List.of(), arguments).execute(arguments); // as a start does
       if (code != ExitCode.OK) {
         return code;
       }

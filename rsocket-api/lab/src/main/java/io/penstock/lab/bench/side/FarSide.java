@@ -53,7 +53,7 @@ final class FarSide implements AutoCloseable {
   private final Scheduler orders = Schedulers.fromExecutorService(
       Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("penstock-far-orders").factory()));
   private final AtomicInteger names = new AtomicInteger();
-  private final SentMemory bytes;
+  private final RawStream.Memory bytes;
   private final TcpListener control;
   /// Used by orders, which come one after another.
   private final Deque<Runnable> begun = new ArrayDeque<>();
@@ -62,7 +62,7 @@ final class FarSide implements AutoCloseable {
   /// @param sourceBytes memory that plain and raw bytes come from
   FarSide(BenchTransport.Place place, int port, long sourceBytes) {
     this.place = place;
-    this.bytes = new SentMemory(sourceBytes, 7);
+    this.bytes = new RawStream.Memory(sourceBytes, 7);
     this.control = (TcpListener) bind(
         TcpTransport.server(TcpServerOptions.on(place.host(), port), loops),
         SocketAcceptor.forRequestResponse(payload -> Mono.fromCallable(() -> answered(payload)).subscribeOn(orders)));

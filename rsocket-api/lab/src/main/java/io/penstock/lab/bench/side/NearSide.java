@@ -39,14 +39,14 @@ public final class NearSide implements AutoCloseable {
   private final SideSetting setting;
   private final FarLink far;
   private final LoopResources loops;
-  private final SentMemory bytes;
+  private final RawStream.Memory bytes;
 
   public NearSide(SideSetting setting, FarLink far) {
     this.setting = setting;
     this.far = far;
     this.loops = LoopResources.create("penstock-near",
         Math.clamp(setting.connections(), 1, NettyRuntime.availableProcessors()), true);
-    this.bytes = new SentMemory(setting.sourceBytes(), 5);
+    this.bytes = new RawStream.Memory(setting.sourceBytes(), 5);
   }
 
   public long farCpuNanos() {

@@ -8,7 +8,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
+import io.penstock.block.SlabArena.ChunkSource;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
 
 /// Bytes one way over a plain Netty channel: the baseline for RSocket, checksums and landing.
@@ -22,6 +24,41 @@ final class RawStream {
   private static final int CHANNEL_BYTES = 1 << 20;
 
   private RawStream() {}
+
+  /// Memory that plain and raw bytes are sent from. It is made when it is first asked for, since a bench of blocks
+  /// alone needs none. Safe from any thread.
+  static final class Memory implements AutoCloseable {
+    private final ChunkSource memory = ChunkSource.ofSystem();
+    private final long capacity;
+    private final byte value;
+    private @Nullable ByteBuf bytes;
+
+    /// @param value of each byte
+    Memory(long capacity, int value) {
+      this.capacity = capacity;
+      this.value = (byte) value;
+    }
+
+    long capacity() {
+      return capacity;
+    }
+
+    /// All of it; the caller retains what it sends.
+    synchronized ByteBuf bytes() {
+      if (bytes == null) {
+        bytes = Unpooled.wrappedBuffer(memory.chunk(capacity).fill(value).asByteBuffer());
+      }
+      return bytes;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (bytes != null) {
+        bytes.release();
+      }
+      memory.close();
+    }
+  }
 
   /// Serves a connection.
   static void serve(Connection connection, ByteBuf memory) {

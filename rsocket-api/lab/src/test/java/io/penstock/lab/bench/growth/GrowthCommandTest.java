@@ -65,8 +65,9 @@ final class GrowthCommandTest {
 
   @Test
   void whatMakesNoSense_isRefused() {
-    assertThat(run("--doublings", "8").err()).contains("--doublings must be in [1, 7] (was 8)");
-    assertThat(run("--seconds", "0").exitCode()).isEqualTo(2);
-    assertThat(run("--most", "-1").exitCode()).isEqualTo(2);
+    assertThat(LabRun.of("bench", "growth", "--doublings", "8").err())
+        .contains("--doublings must be in [1, 7] (was 8)");
+    assertThat(LabRun.of("bench", "growth", "--seconds", "0").exitCode()).isEqualTo(2);
+    assertThat(LabRun.of("bench", "growth", "--most", "-1").exitCode()).isEqualTo(2);
   }
 }
