@@ -1,18 +1,17 @@
 package io.penstock.resp;
 
 import static io.penstock.resp.RespClient.request;
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(300)
-@SuppressWarnings("deprecation") // Netty has no other way to say it
+@SuppressWarnings("deprecation") // Netty has no other way to say how long its buffers are
 final class ValueReadsTest {
   private static final int VALUE = 5000;
 
@@ -40,8 +39,25 @@ final class ValueReadsTest {
     for (int i = 0; i < bytes; i++) {
       read.writeByte(i == VALUE ? '\r' : i == VALUE + 1 ? '\n' : i);
     }
+    reads.attemptedBytesRead(read.capacity());
     reads.lastBytesRead(bytes);
     return read;
+  }
+
+  private boolean goesOnAfter(int bytes) {
+    reads.reset(new DefaultChannelConfig(new EmbeddedChannel()));
+    reads.incMessagesRead(1);
+    read(bytes).release();
+    return ((RecvByteBufAllocator.ExtendedHandle) reads).continueReading(() -> true);
+  }
+
+  @Test
+  void aSocket_isReadAgainAtOnce_butNotBehindAValue() {
+    assertThat(goesOnAfter(VALUE + 2)).isFalse();
+    assertThat(goesOnAfter(VALUE + 1)).isTrue();
+    assertThat(goesOnAfter(VALUE)).isTrue();
+    isRoom = false;
+    assertThat(goesOnAfter(1024)).isTrue();
   }
 
   /// What comes behind [ValueReads.Ends], as texts of where it lies and how long it is.
@@ -121,7 +137,7 @@ final class ValueReadsTest {
         assertThat(client.line()).as("seed " + seed + ", round " + round).isEqualTo("+OK");
         assertThat(client.line()).isEqualTo("$" + length);
         assertThat(client.read(length)).isEqualTo(value);
-        assertThat(new String(requireNonNull(client.read(2)), StandardCharsets.US_ASCII)).isEqualTo("\r\n");
+        assertThat(client.text(2)).isEqualTo("\r\n");
       }
     }
   }
