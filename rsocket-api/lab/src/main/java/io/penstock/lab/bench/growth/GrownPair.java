@@ -3,6 +3,7 @@ package io.penstock.lab.bench.growth;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
@@ -56,17 +57,18 @@ final class GrownPair implements AutoCloseable {
   private final Scheduler timers = Schedulers.newSingle("penstock-growth-timers", true);
   private final ByteBudget clientBudget = new ByteBudget("growth-client", BUDGET_BYTES, WAITERS);
   private final List<Served> served = new ArrayList<>();
+  /// Where gets land; one for all spaces, which are alike, so that memory does not grow with them.
+  private final SlabArena landed;
+  private final SlabArena toPut;
   private final List<KvClient> clients = new ArrayList<>();
   private final KvServer server;
   private final String told;
   private final AtomicLong turns = new AtomicLong();
 
-  /// A space of the node, and the memory of its clients.
+  /// A space of the node.
   private static final class Served {
     final BenchBlocks made;
     final BlockTier tier;
-    final SlabArena landed;
-    final SlabArena toPut;
     final AtomicLong fresh;
 
     Served(BenchBlocks made, Shape shape, WireShape wire) {
@@ -74,15 +76,11 @@ final class GrownPair implements AutoCloseable {
       this.tier = new HostTier(made.space(), shape.keys,
           StackOptions.defaults("dram").withIngressBlocks(wire.ingressBlocks()), TierListener.noop());
       made.fill(tier, shape.keys);
-      this.landed = new SlabArena("landed", made.space().layout(), wire.slots(UNDER_WAY, shape.batch), WAITERS);
-      this.toPut = new SlabArena("to put", made.space().layout(), UNDER_WAY * shape.batch, WAITERS);
       this.fresh = new AtomicLong(shape.keys);
     }
 
     void close() {
       BenchWait.end(tier.close());
-      landed.close();
-      toPut.close();
     }
   }
 
@@ -93,6 +91,9 @@ final class GrownPair implements AutoCloseable {
     for (int i = 0; i < shape.spaces; i++) {
       served.add(new Served(new BenchBlocks("bench-" + i, shape.blockBytes, shape.layers), shape, wire));
     }
+    BlockLayout layout = served.getFirst().made.space().layout();
+    this.landed = new SlabArena("landed", layout, wire.slots(UNDER_WAY, shape.batch), WAITERS);
+    this.toPut = new SlabArena("to put", layout, UNDER_WAY * shape.batch, WAITERS);
     KvServerOptions options = KvServerOptions.builder().node("bench").limits(wire.limits())
         .putBlocks(wire.ingressBlocks()).build();
     this.server = BenchWait.of(KvServer.bind(BenchTransport.loopbackServer(loops),
@@ -108,7 +109,7 @@ final class GrownPair implements AutoCloseable {
     KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
         .windowBlocks(wire.windowBlocks()).build();
     return KvClient.connect(BenchTransport.TCP.client("127.0.0.1", told, CongestionControl.AUTOMATIC, loops), options,
-        space.made.space(), space.landed, clientBudget);
+        space.made.space(), landed, clientBudget);
   }
 
   /// Requests without end, four under way. The units are blocks.
@@ -166,7 +167,7 @@ final class GrownPair implements AutoCloseable {
     GranuleRange all = GranuleRange.all(space.made.space().layout());
     List<Block> blocks = new ArrayList<>(shape.batch);
     for (BlockDraft draft : Objects.requireNonNull(
-        space.toPut.tryClaim(space.made.keys(number, number + shape.batch)), "the arena has room for all")) {
+        toPut.tryClaim(space.made.keys(number, number + shape.batch)), "the arena has room for all")) {
       draft.write(all, memory -> space.made.write(draft.key(), all, memory));
       draft.produced(all);
       blocks.add(draft.seal());
@@ -179,6 +180,8 @@ final class GrownPair implements AutoCloseable {
     clients.forEach(client -> BenchWait.end(client.close()));
     BenchWait.end(server.close());
     served.forEach(Served::close);
+    landed.close();
+    toPut.close();
     timers.dispose();
   }
 }
