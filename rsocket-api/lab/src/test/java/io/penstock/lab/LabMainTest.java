@@ -270,6 +270,7 @@ final class LabMainTest {
     "load --block 5 | load: option must be one that penstock load has (was --block)",
     "torture ssd --kills 1 | torture ssd: --dir must be given",
     "torture ssd --kills 1 --kills 2 | torture ssd: --kills must be given once (was given again)",
+    "serve --dram 1GiB --dram 2GiB | serve: --dram must be given once (was given again)",
     "ssd verify a b | ssd verify: argument must be left out, for penstock ssd verify takes no other (was b)",
     "put --seed 3 x | put: --seed must be left out without --count, for only generated blocks have one (was 3)"})
   void misuse_isNamedWithItsRuleAndItsValue(String line, String said) {

@@ -222,7 +222,7 @@ final class RecordedNodeTest {
   void aSignal_writesWhatHappenedLast() throws Exception {
     Path last = folder.resolve("last");
     try (NodeProcess node = NodeProcess.start(folder, Stream.concat(PatternClient.SHAPE.stream(),
-        Stream.of("--listen-port", "0", "--admin-port", "0", "--dram", "1MiB", "--record-last", "60s",
+        Stream.of("--dram", "1MiB", "--record-last", "60s",
             "--record-last-dir", last.toString()))
         .toArray(String[]::new))) {
       try (PatternClient client = new PatternClient(node)) {
