@@ -90,15 +90,11 @@ def crc32c(data: bytes) -> int:
 class PenstockError(Exception):
     """A failure that the node reports: its code, its sentence, and its values by name (PROTOCOL.md, section 6)."""
 
-    def __init__(self, code: int, text: str) -> None:
-        sentence, _, values = text.partition("\x1e")
+    def __init__(self, body: bytes) -> None:
+        code, (sentence, _, values) = _int_of(body[:4], "big"), body[4:].decode().partition("\x1e")
         super().__init__(f"0x{code:04X}: {sentence}")
         self.code, self.sentence, self.transient = code, sentence, bool(code & 0x2000)
         self.values = json.loads(values) if values.startswith("{") else {}
-
-    @staticmethod
-    def told(body: bytes) -> PenstockError:
-        return PenstockError(struct.unpack_from(">I", body)[0], body[4:].decode())
 
 
 class CorruptError(Exception):
@@ -396,8 +392,7 @@ class Node(contextlib.AbstractContextManager):
                 credit += struct.unpack(">I", data)[0]
             elif data:
                 signal = json.loads(data)
-                if signal.get("room"):
-                    room = signal["room"]
+                if room := signal.get("room"):
                     announced = room["first"] + room["wanted"]["size"]
                     waiting += self._window(room, outcomes)
                 for each in (signal.get("stored") or []) + (signal.get("failed") or []):
@@ -448,7 +443,7 @@ class Node(contextlib.AbstractContextManager):
         while True:
             found, kind, flags, body = self.receive()
             if kind == ERROR and found in (0, stream):
-                raise PenstockError.told(body)
+                raise PenstockError(body)
             if found == stream and kind in (REQUEST_N, PAYLOAD):
                 if flags & METADATA:
                     body = body[3 + int.from_bytes(body[:3], "big"):]
@@ -492,7 +487,7 @@ class Node(contextlib.AbstractContextManager):
         return stream, word >> 10, word & 0x3FF, body
 
     def has_frame(self) -> bool:
-        return len(self._in) >= 3 and len(self._in) >= 3 + int.from_bytes(self._in[:3], "big")
+        return 3 <= len(self._in) >= 3 + int.from_bytes(self._in[:3], "big")
 
     def fileno(self) -> int:
         return self._socket.fileno()

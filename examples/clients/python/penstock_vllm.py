@@ -361,7 +361,7 @@ class PenstockTier(SecondaryTierManager):
     def _fence(self) -> None:
         """Waits until the node holds the region no more: until then it may read and write slots. Only shutdown, after
         which there are no slots, gives up."""
-        began, is_told = time.monotonic(), False
+        began, is_told, pause = time.monotonic(), False, 0.002
         while True:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -376,7 +376,8 @@ class PenstockTier(SecondaryTierManager):
                     is_told = True
                     if ending:
                         return
-                time.sleep(0.002)
+                time.sleep(pause)
+                pause = min(1.2 * pause, 0.1)
 
     def _serve(self, node: penstock.Node, region: int, sent: dict[int, _Request]) -> None:
         while not self._is_over():
@@ -432,13 +433,13 @@ class PenstockTier(SecondaryTierManager):
     def _receive(self, node: penstock.Node, sent: dict[int, _Request]) -> None:
         stream, kind, flags, body = node.receive()
         if stream == 0 and kind == penstock.ERROR:
-            raise penstock.PenstockError.told(body)
+            raise penstock.PenstockError(body)
         request = sent.get(stream)
         if request is None or kind not in (penstock.PAYLOAD, penstock.ERROR):
             return
         reply = None
         if kind == penstock.ERROR:
-            self._tell(penstock.PenstockError.told(body))
+            self._tell(penstock.PenstockError(body))
         else:
             reply = json.loads(body[3 + int.from_bytes(body[:3], "big"):] if flags & penstock.METADATA else body)
         with self._change:

@@ -191,7 +191,7 @@ class SmallClientTest(unittest.TestCase):
                 place(text)
 
     def test_an_error_has_a_sentence_and_values(self):
-        error = PenstockError(0x2005, 'node must not be draining\x1e{"store":-1010}')
+        error = PenstockError(b'\0\0\x20\x05' b'node must not be draining\x1e{"store":-1010}')
         self.assertEqual((error.sentence, error.values, error.transient),
                          ("node must not be draining", {"store": -1010}, True))
 

@@ -21,18 +21,21 @@ final class OneBlockWriter<T> extends Mono<T> {
   private final BlockKey key;
   private final PutTerms terms;
   private final ValueStore.Filling bytes;
+  private final @Nullable Mono<Void> last;
   private final T stored;
 
   /// @param head of a value without parts, of at least one byte
   /// @param key of `head`
+  /// @param last run when all bytes have come, just before the head is committed; null for nothing
   /// @param stored emitted when the head was committed; none is if another writer has committed one first
   OneBlockWriter(BlockTier tier, ValueHead head, BlockKey key, PutTerms terms, ValueStore.Filling bytes,
-      T stored) {
+      @Nullable Mono<Void> last, T stored) {
     this.tier = tier;
     this.head = head;
     this.key = key;
     this.terms = terms;
     this.bytes = bytes;
+    this.last = last;
     this.stored = stored;
   }
 
@@ -123,8 +126,29 @@ final class OneBlockWriter<T> extends Mono<T> {
         inStep(() -> {
           span.close();
           draft.produced(all);
-          reserved.commit(reserved.drafts()).subscribe(new Committing());
+          if (last == null) {
+            commit(reserved);
+          } else {
+            last.subscribe(new Last(reserved));
+          }
         });
+      }
+    }
+
+    private void commit(Reservation reserved) {
+      reserved.commit(reserved.drafts()).subscribe(new Committing());
+    }
+
+    private final class Last extends Step<Void> {
+      private final Reservation reserved;
+
+      Last(Reservation reserved) {
+        this.reserved = reserved;
+      }
+
+      @Override
+      public void onComplete() {
+        inStep(() -> commit(reserved));
       }
     }
 

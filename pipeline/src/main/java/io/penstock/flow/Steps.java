@@ -1,5 +1,6 @@
 package io.penstock.flow;
 
+import io.penstock.check.Uncaught;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -82,6 +83,8 @@ abstract class Steps<T> implements Subscription {
       step.getAndSet(CANCELLED).cancel();
       free();
       subscriber.onError(failure);
+    } else if (!(failure instanceof IllegalStateException)) { // of a draft that the end closed under a step
+      Uncaught.report(failure);
     }
   }
 

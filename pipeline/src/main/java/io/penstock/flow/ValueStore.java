@@ -126,25 +126,30 @@ public final class ValueStore {
   /// the old one is. For a tier that replaces blocks ([PutTerms#upserts()]).
   ///
   /// @param before the value that it replaces, as far as the caller knows; null if it has to be looked for
+  /// @param last run when all bytes have come, just before the value becomes visible; null for nothing
   /// @return the value that is there now; empty if another writer commits one first
-  public Mono<Stored> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable Stored before) {
-    return replace(name, length, before, head -> written(head, writer -> writer.write(bytes)));
+  public Mono<Stored> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable Stored before,
+      @Nullable Mono<Void> last) {
+    return replace(name, length, before, head -> written(head, last, writer -> writer.write(bytes)));
   }
 
   /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
-  public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before) {
+  public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before,
+      @Nullable Mono<Void> last) {
     return replace(name, length, before, head -> head.parts() == 0 && head.tailBytes() > 0
-        ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks.getFirst() : head.key(), bytes)
-        : written(head, writer -> writer.fill(bytes)));
+        ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks.getFirst() : head.key(), bytes,
+            last)
+        : written(head, last, writer -> writer.fill(bytes)));
   }
 
   /// @param key of `head`, which depends on its name alone
-  private Mono<Stored> inOneBlock(ValueHead head, BlockKey key, Filling bytes) {
-    return new OneBlockWriter<>(tier, head, key, REPLACING, bytes, new Stored(head, List.of(key)));
+  private Mono<Stored> inOneBlock(ValueHead head, BlockKey key, Filling bytes, @Nullable Mono<Void> last) {
+    return new OneBlockWriter<>(tier, head, key, REPLACING, bytes, last, new Stored(head, List.of(key)));
   }
 
-  private Mono<Stored> written(ValueHead head, Function<ValueWriter, Mono<Boolean>> bytes) {
-    return write(head, Mono.empty(), REPLACING, bytes).filter(stored -> stored).map(stored -> new Stored(head));
+  private Mono<Stored> written(ValueHead head, @Nullable Mono<Void> last,
+      Function<ValueWriter, Mono<Boolean>> bytes) {
+    return write(head, Mono.empty(), last, REPLACING, bytes).filter(stored -> stored).map(stored -> new Stored(head));
   }
 
   private Mono<Stored> replace(String name, long length, @Nullable Stored before,
@@ -173,7 +178,8 @@ public final class ValueStore {
         : written.flatMap(stored -> tier.remove(old.partKeys()).thenReturn(stored));
   }
 
-  /// Writes the bytes of a value where they are to lie.
+  /// Writes the bytes of a value where they are to lie. A put is cancelled on the thread that fills, since the memory
+  /// is given back at once.
   public interface Filling {
     /// Fills `memory` with the next bytes of the value.
     ///
@@ -291,14 +297,14 @@ public final class ValueStore {
   }
 
   private Mono<Boolean> write(ValueHead head, Flux<MemorySegment> bytes, boolean replaces) {
-    return write(head, replaces ? remove(head.name()).then() : Mono.empty(), PutTerms.plain(),
+    return write(head, replaces ? remove(head.name()).then() : Mono.empty(), null, PutTerms.plain(),
         writer -> writer.write(bytes));
   }
 
-  private Mono<Boolean> write(ValueHead head, Mono<Void> before, PutTerms terms,
+  private Mono<Boolean> write(ValueHead head, Mono<Void> before, @Nullable Mono<Void> last, PutTerms terms,
       Function<ValueWriter, Mono<Boolean>> bytes) {
-    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before, terms)), bytes,
-        ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
+    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before, last, terms)),
+        bytes, ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
   }
 
   /// Finds the value of `name`; empty if there is none.

@@ -22,6 +22,7 @@ final class ValueWriter {
   private final BlockKey headKey;
   private final int windowParts;
   private final Mono<Void> before;
+  private final @Nullable Mono<Void> last;
   private final PutTerms headTerms;
   private final GranuleRange all;
   private final List<BlockKey> committed = new ArrayList<>();
@@ -38,9 +39,12 @@ final class ValueWriter {
   private boolean isLate;
 
   /// @param before run just before the head is reserved
+  /// @param last run when all bytes have come, just before the head is committed; null for nothing
   /// @param headTerms of the head
-  ValueWriter(BlockTier tier, ValueHead head, int windowParts, Mono<Void> before, PutTerms headTerms) {
+  ValueWriter(BlockTier tier, ValueHead head, int windowParts, Mono<Void> before, @Nullable Mono<Void> last,
+      PutTerms headTerms) {
     this.before = before;
+    this.last = last;
     this.headTerms = headTerms;
     this.tier = tier;
     this.head = head;
@@ -202,7 +206,8 @@ final class ValueWriter {
       if (head.tailBytes() == 0) {
         drafts.getFirst().produced(all);
       }
-      return room.commit(drafts).map(receipts -> visible = !receipts.isEmpty());
+      Mono<Boolean> commit = room.commit(drafts).map(receipts -> visible = !receipts.isEmpty());
+      return last == null ? commit : last.then(commit);
     }));
   }
 

@@ -84,7 +84,7 @@ final class FilledValuesTest {
   }
 
   private ValueStore.@Nullable Stored put(String name, byte[] bytes, ValueStore.@Nullable Stored before) {
-    return store.replace(name, bytes.length, new Source(bytes), before).block(SOON);
+    return store.replace(name, bytes.length, new Source(bytes), before, null).block(SOON);
   }
 
   private static byte @Nullable [] all(ValueStore.@Nullable Value value) {
@@ -157,7 +157,7 @@ final class FilledValuesTest {
     for (int room : new int[] {0, 1, 63, 64, 65, 1000}) {
       byte[] bytes = bytes(PART - HEAD - room, 3);
       Source source = new Source(bytes);
-      ValueStore.Stored stored = requireNonNull(store.replace("a", bytes.length, source, null).block(SOON));
+      ValueStore.Stored stored = requireNonNull(store.replace("a", bytes.length, source, null, null).block(SOON));
       assertThat(source.spare).isEqualTo(Math.min(64, room));
       assertThat(get(stored)).isEqualTo(bytes);
     }
@@ -203,7 +203,7 @@ final class FilledValuesTest {
       Disposable put = store.replace("a", length, memory -> {
         asked.add(memory);
         return never.asMono();
-      }, before).subscribe();
+      }, before, null).subscribe();
       assertThat(asked).hasSize(1);
       assertThat(tier.arena().claimedSlots()).isGreaterThan(1);
       put.dispose();
@@ -218,11 +218,11 @@ final class FilledValuesTest {
   void aSourceThatFails_leavesNothing_andItsErrorIsSeen() {
     ValueStore.Stored before = requireNonNull(put("a", bytes(20, 1), null));
     IllegalStateException broken = new IllegalStateException("broken");
-    StepVerifier.create(store.replace("a", 10, memory -> Mono.error(broken), before))
+    StepVerifier.create(store.replace("a", 10, memory -> Mono.error(broken), before, null))
         .expectErrorSatisfies(error -> assertThat(error).isSameAs(broken)).verify(SOON);
     StepVerifier.create(store.replace("a", 10, memory -> {
       throw broken;
-    }, before)).expectErrorSatisfies(error -> assertThat(error).isSameAs(broken)).verify(SOON);
+    }, before, null)).expectErrorSatisfies(error -> assertThat(error).isSameAs(broken)).verify(SOON);
     assertThat(get(before)).isEqualTo(bytes(20, 1));
     assertThat(tier.arena().claimedSlots()).isEqualTo(1);
   }
@@ -234,8 +234,9 @@ final class FilledValuesTest {
     store.replace("a", 10, memory -> {
       memory.fill((byte) 1);
       return slow.asMono();
-    }, null).subscribe(first::add);
-    StepVerifier.create(store.replace("a", 10, memory -> Mono.error(new AssertionError("must not be asked")), null))
+    }, null, null).subscribe(first::add);
+    StepVerifier
+        .create(store.replace("a", 10, memory -> Mono.error(new AssertionError("must not be asked")), null, null))
         .verifyComplete();
     slow.tryEmitEmpty();
     assertThat(first).hasSize(1);

@@ -12,17 +12,14 @@ public final class StoreLatencies {
   private static final double NEWEST = 0.3;
 
   private final List<Long> nanos = new ArrayList<>();
-  private final List<Long> ofDoor = new ArrayList<>();
   private double average;
   private double worstAverage;
 
   /// @param took nanoseconds
-  /// @param ping of a request after it that waits for nothing, in nanoseconds: what the machine needs
-  public synchronized void add(long took, long ping) {
+  public synchronized void add(long took) {
     average = nanos.isEmpty() ? took : (1 - NEWEST) * average + NEWEST * took;
     worstAverage = Math.max(worstAverage, average);
     nanos.add(took);
-    ofDoor.add(Math.max(0, took - ping));
   }
 
   public synchronized int count() {
@@ -34,22 +31,17 @@ public final class StoreLatencies {
     return worstAverage > TRIPS_NANOS;
   }
 
-  /// Within how many milliseconds the door took a share of the stores; what the machine needs is taken off.
+  /// Within how many milliseconds the door answered a share of the stores.
   ///
   /// @param share such as 0.99
   public synchronized long millis(double share) {
-    return millis(ofDoor, share);
-  }
-
-  private static long millis(List<Long> all, double share) {
-    List<Long> sorted = all.stream().sorted().toList();
+    List<Long> sorted = nanos.stream().sorted().toList();
     return TimeUnit.NANOSECONDS.toMillis(sorted.get((int) Math.ceil(share * sorted.size()) - 1));
   }
 
   @Override
   public synchronized String toString() {
-    return "%d stores: p50 %d ms, p99 %d ms (%d ms less what the machine needs), longest %d ms, worst average %.0f ms"
-        .formatted(nanos.size(), millis(nanos, 0.5), millis(nanos, 0.99), millis(0.99), millis(nanos, 1),
-            worstAverage / 1e6);
+    return "%d stores: p50 %d ms, p99 %d ms, longest %d ms, worst average %.0f ms".formatted(nanos.size(), millis(0.5),
+        millis(0.99), millis(1), worstAverage / 1e6);
   }
 }

@@ -70,6 +70,31 @@ final class ReplacedValuesTest {
     }
   }
 
+  /// The writer that ends last has the name, whoever began first, and nothing of the other one comes back.
+  @ParameterizedTest
+  @CsvSource({"0, 5000, 1000000", "0, 1000000, 5000", "5000, 5000, 1000000", "5000, 100, 1000000",
+    "300000, 100, 1000000"})
+  void ofTwoWritersOfOneName_theLastHasIt_andARemovalRemovesIt(int before, int slow, int quick) throws IOException {
+    List<BlockTier> tiers = new ArrayList<>();
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> {
+      tiers.add(tier);
+      return tier;
+    }, Map.of(), Access.open()); RespClient first = door.connect(); RespClient second = door.connect()) {
+      if (before > 0) {
+        assertThat(second.call("SET", "k", value(1, before))).isEqualTo("+OK");
+      }
+      byte[] begun = request("SET", "k", value(2, slow));
+      first.send(begun, 0, begun.length - 50);
+      assertThat(second.call("SET", "k", value(3, quick))).isEqualTo("+OK");
+      assertThat(second.bulk("GET", "k")).isEqualTo(value(3, quick));
+      assertThat(first.send(begun, begun.length - 50, begun.length).text(5)).isEqualTo("+OK\r\n");
+      assertThat(second.bulk("GET", "k")).isEqualTo(value(2, slow));
+      assertThat(heads(tiers).block()).isOne();
+      assertThat(second.call("DEL", "k")).isEqualTo(":1");
+      assertThat(second.bulk("GET", "k")).isNull();
+    }
+  }
+
   /// Number of the tiers that have a value of the name.
   private static Mono<Long> heads(List<BlockTier> tiers) {
     return Flux.fromIterable(tiers).concatMap(tier -> tier.contains(List.of(new ValueStore(tier).headKey("k"))))

@@ -103,10 +103,13 @@ final class StalledDiskTest {
         client.call("SET", "after", value(1));
         return client.bulk("GET", "after") != null;
       });
+      int found = 0;
       for (int i = 0; i < BEFORE; i++) {
         byte[] got = client.bulk("GET", "before" + i);
+        found += got == null ? 0 : 1;
         assertThat(got == null ? value(i) : got).isEqualTo(value(i));
       }
+      assertThat(found).isPositive();
     }
   }
 
@@ -116,9 +119,7 @@ final class StalledDiskTest {
         byte[] value = value(i);
         long began = System.nanoTime();
         assertThat(client.call("SET", name + i, value)).isEqualTo("+OK");
-        long stored = System.nanoTime();
-        assertThat(client.call("PING")).isEqualTo("+PONG");
-        took.add(stored - began, System.nanoTime() - stored);
+        took.add(System.nanoTime() - began);
       }
     }
   }

@@ -28,7 +28,6 @@ final class StalledDiskTest {
   private static final int WRITERS = 4;
   private static final int LENGTH = 500_000;
   private static final int BEFORE = 100;
-  private static final byte[] NONE = new byte[0];
 
   @TempDir
   private Path folder;
@@ -93,10 +92,13 @@ final class StalledDiskTest {
         assertThat(client.ask("PUT", "/b/after", "", object(1)).status()).isEqualTo(200);
         return client.get("/b/after").status() == 200;
       });
+      int found = 0;
       for (int i = 0; i < BEFORE; i++) {
         RawClient.Answer got = client.get("/b/before" + i);
+        found += got.status() == 200 ? 1 : 0;
         assertThat(got.status() == 200 ? got.body() : object(i)).isEqualTo(object(i));
       }
+      assertThat(found).isPositive();
     }
   }
 
@@ -106,9 +108,7 @@ final class StalledDiskTest {
         byte[] object = object(i);
         long began = System.nanoTime();
         assertThat(client.ask("PUT", name + i, "", object).status()).isEqualTo(200);
-        long stored = System.nanoTime();
-        assertThat(client.ask("HEAD", "/b/nothing", "", NONE).status()).isEqualTo(404);
-        took.add(stored - began, System.nanoTime() - stored);
+        took.add(System.nanoTime() - began);
       }
     }
   }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -134,7 +133,7 @@ public final class DoorValues {
 
   /// Ends a value whose end is known no more.
   private void end(KnownNames.Known one) {
-    whileOpen(stores.get(one.size()).remove(one.stored())).subscribe(was -> gone.accept(one.name()),
+    whileOpen(remove(one)).subscribe(was -> gone.accept(one.name()),
         failure -> LOG.debug("a value that ends by itself stays for now", failure));
   }
 
@@ -157,8 +156,8 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
-    return put(name, length, (store, before, last) -> store.replace(name, length,
-        last == null ? bytes : withLast(bytes, length, last), before), () -> 0);
+    return put(name, (store, before, last) -> store.replace(name, length, bytes, before, last), size(name, length),
+        () -> 0);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
@@ -166,62 +165,36 @@ public final class DoorValues {
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
   public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
-    return put(name, length, (store, before, last) -> {
-      Mono<ValueStore.Stored> stored =
-          store.replace(name, length, last == null ? bytes : new FillingThen(bytes, length, last), before);
-      return last == null || length > 0 ? stored : last.then(stored); // nothing is filled
-    }, untilMillis);
+    return put(name, (store, before, last) -> store.replace(name, length, bytes, before, last), size(name, length),
+        untilMillis);
   }
 
   private interface Replacing {
-    /// @param last is to end before the value becomes visible; null for nothing
     Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before, @Nullable Mono<Void> last);
   }
 
-  private static Flux<MemorySegment> withLast(Flux<MemorySegment> bytes, long length, Mono<Void> last) {
-    if (length == 0) { // its end may still fail
-      return InTurn.of(bytes, last.then(Mono.<MemorySegment>empty()).flux());
-    }
-    AtomicLong left = new AtomicLong(length);
-    return bytes.concatMap(piece -> left.addAndGet(-piece.byteSize()) > 0 ? Mono.just(piece) : last.thenReturn(piece),
-        0);
-  }
-
-  /// Bytes of a value, and what is done when all have come.
-  private static final class FillingThen implements ValueStore.Filling {
-    private final ValueStore.Filling bytes;
-    private final Mono<Void> last;
-    private long left;
-
-    FillingThen(ValueStore.Filling bytes, long length, Mono<Void> last) {
-      this.bytes = bytes;
-      this.last = last;
-      this.left = length;
-    }
-
-    @Override
-    public Mono<Void> fill(MemorySegment memory) {
-      left -= memory.byteSize();
-      return left > 0 ? bytes.fill(memory) : bytes.fill(memory).then(last);
-    }
-  }
-
   /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
-  /// node that dies between the two steps, and starts again, has neither, and not the old one beside the new one.
-  private Mono<Boolean> put(String name, long length, Replacing bytes, LongSupplier untilMillis) {
+  /// node that dies between the two steps, and starts again, has neither, and not the old one beside the new one. Of
+  /// writers of one name at a time, the one that is known last has it, and takes away what it displaces.
+  ///
+  /// @param size that the new value gets
+  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis) {
     return Mono.defer(() -> {
-      int chosen = size(name, length);
       KnownNames.Known before = known.of(name);
-      KnownNames.Known same = before != null && before.size() == chosen ? before : null;
       if (before != null) {
         known.ignoreEvents(before);
       }
-      boolean hasOther = same == null && (before != null || !isComplete());
-      Mono<Void> others = hasOther ? removeFrom(name, chosen).then() : null;
-      return bytes.in(stores.get(chosen), same == null ? null : same.stored(), others)
+      Mono<ValueStore.Stored> replaced = before != null && before.size() == size
+          ? bytes.in(stores.get(size), before.stored(), null)
+          : bytes.in(stores.get(size), null,
+              before == null ? removeFrom(name, size).then() : remove(before).then());
+      return replaced
           .flatMap(stored -> {
-            known.add(new KnownNames.Known(stored, chosen, untilMillis.getAsLong(), nanos.getAsLong()));
-            return same != null ? Mono.just(true) : removeFrom(name, chosen).thenReturn(true);
+            KnownNames.Known displaced =
+                known.add(new KnownNames.Known(stored, size, untilMillis.getAsLong(), nanos.getAsLong()));
+            return displaced == null || displaced.size() == size || displaced.equals(before)
+                ? Mono.just(true)
+                : remove(displaced).thenReturn(true);
           }).switchIfEmpty(Mono.fromSupplier(() -> {
             heed(before);
             return false;
@@ -229,9 +202,18 @@ public final class DoorValues {
     });
   }
 
-  /// Looks what became of a value that was not replaced after all.
+  /// Removes this value, and no other of its name.
+  private Mono<Boolean> remove(KnownNames.Known one) {
+    return stores.get(one.size()).remove(one.stored());
+  }
+
+  /// Looks what became of a value whose put did not end well: the new value may be there all the same.
   private void heed(KnownNames.@Nullable Known before) {
     if (before != null && known.heedEvents(before)) {
+      whileOpen(stores.get(before.size()).heads(List.of(before.marks().getFirst())).next())
+          .filter(now -> !now.equals(before.stored()))
+          .subscribe(now -> known.replace(before, new KnownNames.Known(now, before.size(), 0, nanos.getAsLong())),
+              failure -> known.forget(before));
       review(before);
     }
   }
@@ -414,7 +396,7 @@ public final class DoorValues {
 
   /// Removes a value whose time is over, and no other one that has its name by now.
   private Mono<Void> removeOver(KnownNames.Known one) {
-    return stores.get(one.size()).remove(one.stored()).doOnNext(was -> {
+    return remove(one).doOnNext(was -> {
       if (known.forget(one)) {
         gone.accept(one.name());
       }

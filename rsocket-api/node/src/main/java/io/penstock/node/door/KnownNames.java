@@ -81,9 +81,11 @@ final class KnownNames {
     return byMark.get(mark);
   }
 
-  void add(Known one) {
+  /// @return what was known of the name before
+  @Nullable Known add(Known one) {
+    Known before;
     synchronized (this) {
-      Known before = byName.put(one.name(), one);
+      before = byName.put(one.name(), one);
       if (before == null) {
         sorted.add(one.name());
         bytes.addAndGet(bytes(one));
@@ -93,6 +95,7 @@ final class KnownNames {
       mark(one);
     }
     shrink(one);
+    return before;
   }
 
   /// Adds a value unless its name is known.

@@ -53,22 +53,22 @@ public final class SharedTimer {
     synchronized (this) {
       waits.add(wait);
       if (wait.atMillis < endMillis) {
-        end(wait.atMillis, millis);
+        runUntil(wait.atMillis, millis);
       }
     }
     return wait;
   }
 
-  /// Lets the timer end at `atMillis`.
-  @GuardedBy("this") private void end(long atMillis, long inMillis) {
+  /// Starts the timer, which ends at `atMillis`.
+  @GuardedBy("this") private void runUntil(long atMillis, long inMillis) {
     if (timer != null) {
       timer.dispose();
     }
-    timer = timers.schedule(this::ended, inMillis, TimeUnit.MILLISECONDS);
+    timer = timers.schedule(this::timeIsUp, inMillis, TimeUnit.MILLISECONDS);
     endMillis = atMillis;
   }
 
-  private void ended() {
+  private void timeIsUp() {
     long now = nowMillis();
     List<Wait> over = new ArrayList<>();
     synchronized (this) {
@@ -84,7 +84,7 @@ public final class SharedTimer {
       }
       over.forEach(waits::remove);
       if (next < NEVER) {
-        end(next, next - now);
+        runUntil(next, next - now);
       }
     }
     over.forEach(wait -> wait.due.run());
