@@ -70,7 +70,7 @@ final class ReplacedValuesTest {
     }
   }
 
-  /// The writer that ends last has the name, whoever began first, and nothing of the other one comes back.
+  /// The writer that ends last has the name, even if it began first, and nothing of the other one comes back.
   @ParameterizedTest
   @CsvSource({"0, 5000, 1000000", "0, 1000000, 5000", "5000, 5000, 1000000", "5000, 100, 1000000",
     "300000, 100, 1000000"})
