@@ -28,8 +28,8 @@ public record SpaceId(long high, long low) {
     return read(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
   }
 
-  /// As a record's own, without the method handles of those, which are slow until they are compiled: each request and
-  /// each slice compares its space.
+  /// Compares what a record compares, but in plain code: each request and each slice compares its space, and the method
+  /// handles of a record are slow until they are compiled.
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof SpaceId same && high == same.high && low == same.low;

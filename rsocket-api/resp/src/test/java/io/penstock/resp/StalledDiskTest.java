@@ -8,18 +8,13 @@ import io.penstock.node.serve.Node;
 import io.penstock.testkit.Eventually;
 import io.penstock.testkit.MountedDisk;
 import io.penstock.testkit.StoreLatencies;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,22 +72,8 @@ final class StalledDiskTest {
         assertThat(client.call("SET", "before" + i, value(i))).isEqualTo("+OK");
       }
       long dropsBefore = drops(node);
-      StoreLatencies took = new StoreLatencies();
       disk.freeze();
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
-      try (ExecutorService writers = Executors.newVirtualThreadPerTaskExecutor()) {
-        List<Future<?>> running = new ArrayList<>();
-        for (int writer = 0; writer < WRITERS; writer++) {
-          String name = "during" + writer + "-";
-          running.add(writers.submit(() -> {
-            store(node, name, end, took);
-            return null;
-          }));
-        }
-        for (Future<?> each : running) {
-          each.get();
-        }
-      }
+      StoreLatencies took = StoreLatencies.of(WRITERS, 5, number -> writer(node, number));
       System.out.printf("%s, disk stalled for 5 s: %s; %d of them let go%n", engine, took, drops(node) - dropsBefore);
       assertThat(took.count()).isGreaterThan(WRITERS * 5);
       assertThat(drops(node)).as("the disk did stall").isGreaterThan(dropsBefore);
@@ -113,15 +94,19 @@ final class StalledDiskTest {
     }
   }
 
-  private static void store(Node node, String name, long end, StoreLatencies took) throws Exception {
-    try (RespClient client = connect(node)) {
-      for (int i = 0; System.nanoTime() < end; i++) {
-        byte[] value = value(i);
-        long began = System.nanoTime();
-        assertThat(client.call("SET", name + i, value)).isEqualTo("+OK");
-        took.add(System.nanoTime() - began);
+  private static StoreLatencies.Writer writer(Node node, int number) throws Exception {
+    RespClient client = connect(node);
+    return new StoreLatencies.Writer() {
+      @Override
+      public void store(int i) throws IOException {
+        assertThat(client.call("SET", "during" + number + "-" + i, value(i))).isEqualTo("+OK");
       }
-    }
+
+      @Override
+      public void close() throws IOException {
+        client.close();
+      }
+    };
   }
 
   private static long drops(Node node) {

@@ -8,13 +8,7 @@ import io.penstock.testkit.MountedDisk;
 import io.penstock.testkit.StoreLatencies;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,22 +60,8 @@ final class StalledDiskTest {
         assertThat(client.ask("PUT", "/b/before" + i, "", object(i)).status()).isEqualTo(200);
       }
       long dropsBefore = drops(node);
-      StoreLatencies took = new StoreLatencies();
       disk.freeze();
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
-      try (ExecutorService writers = Executors.newVirtualThreadPerTaskExecutor()) {
-        List<Future<?>> running = new ArrayList<>();
-        for (int writer = 0; writer < WRITERS; writer++) {
-          String name = "/b/during" + writer + "-";
-          running.add(writers.submit(() -> {
-            store(node, name, end, took);
-            return null;
-          }));
-        }
-        for (Future<?> each : running) {
-          each.get();
-        }
-      }
+      StoreLatencies took = StoreLatencies.of(WRITERS, 5, number -> writer(node, number));
       System.out.printf("%s, disk stalled for 5 s: %s; %d of them let go%n", engine, took, drops(node) - dropsBefore);
       assertThat(took.count()).isGreaterThan(WRITERS * 5);
       assertThat(drops(node)).as("the disk did stall").isGreaterThan(dropsBefore);
@@ -102,15 +82,19 @@ final class StalledDiskTest {
     }
   }
 
-  private static void store(TestNode node, String name, long end, StoreLatencies took) throws IOException {
-    try (RawClient client = new RawClient(node.port())) {
-      for (int i = 0; System.nanoTime() < end; i++) {
-        byte[] object = object(i);
-        long began = System.nanoTime();
-        assertThat(client.ask("PUT", name + i, "", object).status()).isEqualTo(200);
-        took.add(System.nanoTime() - began);
+  private static StoreLatencies.Writer writer(TestNode node, int number) throws IOException {
+    RawClient client = new RawClient(node.port());
+    return new StoreLatencies.Writer() {
+      @Override
+      public void store(int i) throws IOException {
+        assertThat(client.ask("PUT", "/b/during" + number + "-" + i, "", object(i)).status()).isEqualTo(200);
       }
-    }
+
+      @Override
+      public void close() throws IOException {
+        client.close();
+      }
+    };
   }
 
   private static long drops(TestNode node) {

@@ -108,7 +108,7 @@ final class RegionRoutesTest {
   }
 
   private static RegionMessages.RegionRequest request(String path, long bytes, long stride) {
-    return new RegionMessages.RegionRequest(Fields.bytes(SPACE.id()), path, bytes, stride);
+    return new RegionMessages.RegionRequest(Fields.bytes(SPACE.id()), path, bytes, stride, null, null);
   }
 
   private long mapped(RSocket socket) {

@@ -269,7 +269,7 @@ final class DisaggregationTest {
         time.advanceTimeBy(Duration.ofSeconds(1));
       }
       Prefilled prefilled = requireNonNull(received.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
-      // the last thread of a tier may still let go of what has been received
+      // a thread of a tier may still release blocks that have arrived
       Eventually.holds("the prefill keeps no request", () -> prefills.held() == 0);
       Eventually.holds("the prefill keeps no block", () -> prefills.claimedBlocks() == 0);
       return prefilled;

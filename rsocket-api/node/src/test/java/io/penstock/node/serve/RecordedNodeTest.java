@@ -136,8 +136,7 @@ final class RecordedNodeTest {
     return node;
   }
 
-  /// Blocks of one space were read and let go of; then a put of the other takes their memory, in a turn of its own
-  /// tier.
+  /// A client reads blocks of one space and releases them. Then a put into the other space takes their memory.
   @Test
   void aSpaceThatTakesTheMemoryOfAnother_happensAgain() throws Exception {
     Path recording = folder.resolve("recording");

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Writes refused requests into the log, at most one a second: the next line says how many had none. Misses, conditions
-/// that do not hold, and bodies whose connection ended, are no refusals. Safe from any thread.
+/// that do not hold, bodies whose connection ended, and failures of the node are no refusals. Safe from any thread.
 final class RefusalLog {
   private static final Logger LOG = LoggerFactory.getLogger(RefusalLog.class);
   private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(1);

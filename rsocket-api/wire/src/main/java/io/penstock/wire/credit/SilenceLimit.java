@@ -25,11 +25,6 @@ public final class SilenceLimit {
   /// @param looks timer of the connection's looks
   /// @param idle streams of the connection, for those who wait for what they hold
   public record Rule(Duration limit, Scheduler timers, SharedTimer looks, IdleStreams idle) {
-    /// A stream that holds nothing for which others wait.
-    public Rule(Duration limit, Scheduler timers) {
-      this(limit, timers, new SharedTimer(timers), new IdleStreams());
-    }
-
     /// The rule for a stream that may stand still for `more` time than others.
     public Rule plus(Duration more) {
       return new Rule(limit.plus(more), timers, looks, idle);

@@ -30,11 +30,6 @@ public final class RegionMessages {
   @OmitsNulls
   public record RegionRequest(byte[] space, String path, long bytes, long stride, @Nullable Long device,
       @Nullable Long inode) {
-    /// Names a file by its path alone.
-    public RegionRequest(byte[] space, String path, long bytes, long stride) {
-      this(space, path, bytes, stride, null, null);
-    }
-
     public RegionRequest {
       Fields.spaceId("space", space);
       present("path", path);

@@ -21,7 +21,7 @@ final class SilenceLimitTest {
   private boolean owes = true;
   private long moved;
   private final SilenceLimit silence = new SilenceLimit("slices",
-      new SilenceLimit.Rule(LIMIT, clock), serial, () -> owes && ends.isEmpty(), () -> moved);
+      SilenceRules.of(LIMIT, clock), serial, () -> owes && ends.isEmpty(), () -> moved);
 
   /// The peer moves `bytes` every `pace`, until `most` has passed or the stream was ended.
   ///

@@ -58,7 +58,9 @@ final class ProtocolExampleTest {
     assertHex("slice", slice());
     assertHex("segment-slice", segmentSlice());
     assertHex("region", ControlCodec.CBOR.encode(
-        new RegionMessages.RegionRequest(Fields.bytes(SPACE.id()), "/dev/shm/engine", 64 << 20, 1 << 20), HEAP));
+        new RegionMessages.RegionRequest(Fields.bytes(SPACE.id()), "/dev/shm/engine", 64 << 20, 1 << 20, null,
+            null),
+        HEAP));
     assertHex("store", ControlCodec.CBOR.encode(new RegionMessages.SlotsRequest(1, Messages.Keys.of(List.of(KEY)),
         new byte[] {5, 0, 0, 0}, 0, 400L, null), HEAP));
     assertHex("slots-reply", ControlCodec.CBOR.encode(new RegionMessages.SlotsReply(2, new byte[] {1},

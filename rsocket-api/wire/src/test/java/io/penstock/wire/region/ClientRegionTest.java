@@ -51,7 +51,7 @@ final class ClientRegionTest {
 
   private ClientRegion map() {
     return ClientRegion.map(MEMORY,
-        new RegionMessages.RegionRequest(new byte[16], path.toString(), 4L * STRIDE, STRIDE));
+        new RegionMessages.RegionRequest(new byte[16], path.toString(), 4L * STRIDE, STRIDE, null, null));
   }
 
   @Test

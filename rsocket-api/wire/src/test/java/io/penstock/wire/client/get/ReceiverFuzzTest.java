@@ -33,7 +33,7 @@ import io.penstock.wire.SliceStream;
 import io.penstock.wire.client.link.AnswerLimits;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
-import io.penstock.wire.credit.SilenceLimit;
+import io.penstock.wire.credit.SilenceRules;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.PutMessages;
@@ -219,7 +219,7 @@ final class ReceiverFuzzTest {
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
             new PutReceiver.Bounds(Budget.of(budget.permits()),
                 new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4),
-                2, new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create())),
+                2, SilenceRules.of(Duration.ofMinutes(1), VirtualTimeScheduler.create())),
             stream.maxSliceBytes(), Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, null,
             () -> signals.over++, StreamClock.NONE),
         ALL);

@@ -21,7 +21,7 @@ import io.penstock.tier.TierListener;
 import io.penstock.wire.SliceStream;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
-import io.penstock.wire.credit.SilenceLimit;
+import io.penstock.wire.credit.SilenceRules;
 import io.penstock.wire.protocol.WireFailure.AwaitTimeoutException;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.report.StreamClock;
@@ -84,7 +84,7 @@ final class PutReceiverTest {
     PutReceiver.Setting setting =
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
             new PutReceiver.Bounds(Budget.of(budget.permits()), room, 2,
-                new SilenceLimit.Rule(IDLE, clock)),
+                SilenceRules.of(IDLE, clock)),
             4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
@@ -142,7 +142,7 @@ final class PutReceiverTest {
     PutReceiver.Setting setting =
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
             new PutReceiver.Bounds(Budget.of(budget.permits()), room, 2,
-                new SilenceLimit.Rule(IDLE, clock)),
+                SilenceRules.of(IDLE, clock)),
             4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(3));
@@ -164,7 +164,7 @@ final class PutReceiverTest {
     PutReceiver.Setting setting =
         new PutReceiver.Setting(tier, PutTerms.plain(), false,
             new PutReceiver.Bounds(Budget.of(budget.permits()), room, 2,
-                new SilenceLimit.Rule(IDLE, clock)),
+                SilenceRules.of(IDLE, clock)),
             4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(2));
