@@ -3,7 +3,10 @@ package io.penstock.operator;
 import io.penstock.check.Uncaught;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// Runs steps one after another, in the order in which they come, each exactly once. What only steps touch needs no
 /// lock. A [SerialLoop] runs them, and its policy holds: the calling thread, or the thread that is inside; a step that
@@ -37,6 +40,19 @@ public final class Serial {
       steps.add(step);
       loop.run();
     }
+  }
+
+  /// Runs `step` on this thread if no thread is inside, so that all steps that were given before have run.
+  ///
+  /// @return what `step` returned; null if a thread is inside, which leaves `step` out, or if it threw
+  public <T> @Nullable T tryGet(Supplier<@Nullable T> step) {
+    if (!loop.tryEnter()) {
+      return null;
+    }
+    AtomicReference<@Nullable T> got = new AtomicReference<>();
+    loop.attempt(() -> got.setPlain(step.get()));
+    loop.leave();
+    return got.getPlain();
   }
 
   private void runQueued() {

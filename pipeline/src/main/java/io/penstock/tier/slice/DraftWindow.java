@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The drafts of one window, by position. The slices of the window land in them: each part once, in its draft, where it
@@ -139,6 +140,33 @@ public final class DraftWindow {
     remaining = place.remaining();
   }
 
+  /// Whether it has a draft at each of `positions`.
+  public boolean hasDrafts(int[] positions) {
+    for (int position : positions) {
+      if (indexOf(position) < 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// A hold on the memory of the part of a slice that belongs to one block, for bytes that come bit by bit. It is closed
+  /// before the part lands.
+  ///
+  /// @throws UnexpectedSliceException if the window has no such draft, or bytes of `range` came before
+  public BlockDraft.Span writing(int position, GranuleRange range) {
+    BlockDraft draft = wanted(position);
+    return written(draft, range, () -> draft.writing(range));
+  }
+
+  private BlockDraft wanted(int position) {
+    BlockDraft draft = draft(position);
+    if (draft == null) {
+      throw new UnexpectedSliceException("position", "a wanted key of window " + number, position);
+    }
+    return draft;
+  }
+
   /// Lands the part of a slice that belongs to one block: `writer` copies the bytes into the draft, which compares them
   /// with `checksums`.
   ///
@@ -155,11 +183,11 @@ public final class DraftWindow {
   ///
   /// @param check compares the written bytes
   public void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check) {
-    BlockDraft draft = draft(position);
-    if (draft == null) {
-      throw new UnexpectedSliceException("position", "a wanted key of window " + number, position);
-    }
-    write(draft, range, writer);
+    BlockDraft draft = wanted(position);
+    written(draft, range, () -> {
+      draft.write(range, writer);
+      return draft;
+    });
     check.accept(draft);
   }
 
@@ -214,9 +242,9 @@ public final class DraftWindow {
     }
   }
 
-  private static void write(BlockDraft draft, GranuleRange range, Consumer<MemorySegment> writer) {
+  private static <T> T written(BlockDraft draft, GranuleRange range, Supplier<T> write) {
     try {
-      draft.write(range, writer);
+      return write.get();
     } catch (IllegalStateException e) {
       if (draft.isClosed()) {
         throw e;

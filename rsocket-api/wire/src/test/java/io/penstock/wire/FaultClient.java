@@ -25,12 +25,15 @@ final class FaultClient implements AutoCloseable {
   private final int port;
   private final Scheduler timers;
   private final FaultLimits limits;
+  private final int window;
   private final SlabArena arena;
   private final ByteBudget budget = new ByteBudget("client", 16L * FaultRound.SLICE_BYTES, 64);
   private @Nullable KvClient client;
 
   /// @param port of the node, or of a proxy before it
-  FaultClient(FaultNode node, int port) {
+  /// @param window blocks; of a short one each block has so many bytes in a slice that they are read into their drafts
+  FaultClient(FaultNode node, int port, int window) {
+    this.window = window;
     this.ends = node.ends();
     this.port = port;
     this.timers = node.timers();
@@ -44,7 +47,7 @@ final class FaultClient implements AutoCloseable {
   }
 
   Mono<KvClient> connecting() {
-    return KvClient.connect(ends.client(port), options(limits).windowBlocks(FaultRound.WINDOW)
+    return KvClient.connect(ends.client(port), options(limits).windowBlocks(window)
         .answerTimeout(limits.answer()).timers(timers).build(), FaultRound.SPACE, arena, budget)
         .doOnNext(made -> client = made);
   }

@@ -108,7 +108,7 @@ final class FaultNode implements AutoCloseable {
 
   /// By a client whose connection has no fault: the node lives.
   private void fill() {
-    try (FaultClient client = new FaultClient(this, port)) {
+    try (FaultClient client = new FaultClient(this, port, FaultRound.WINDOW)) {
       client.connect();
       List<BlockKey> keys = Blocks.keys(FaultRound.SPACE, 0, STORED);
       assertThat(client.connected().put(keys, client.source()).count().block(FaultRound.PATIENCE)).isEqualTo(STORED);
@@ -120,7 +120,7 @@ final class FaultNode implements AutoCloseable {
   void cancelSome(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 8; i++) {
-      try (FaultClient client = new FaultClient(this, port)) {
+      try (FaultClient client = new FaultClient(this, port, FaultRound.WINDOW)) {
         client.connect();
         client.read(Blocks.keys(FaultRound.SPACE, 0, STORED)).take(random.nextInt(1, STORED))
             .blockLast(FaultRound.PATIENCE);

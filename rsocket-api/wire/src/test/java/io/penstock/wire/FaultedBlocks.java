@@ -37,7 +37,7 @@ final class FaultedBlocks implements FaultCase {
   FaultedBlocks(FaultNode node, long number, FaultPlan plan, int from) {
     this.plan = plan;
     this.proxy = new FaultProxy(node.ends(), node.port(), List.of(plan), false);
-    this.client = new FaultClient(node, proxy.port());
+    this.client = new FaultClient(node, proxy.port(), number % 2 == 0 ? FaultRound.WINDOW / 2 : FaultRound.WINDOW);
     this.wanted = Blocks.keys(FaultRound.SPACE, from, from + READ);
     this.fresh = Blocks.keys(FaultRound.SPACE, 1000 + number * WRITTEN, 1000 + (number + 1) * WRITTEN);
   }

@@ -19,8 +19,10 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// Copies the bytes of the slices of one stream into the drafts of their window, the one copy on the way in, and
-/// verifies them there. Reports each landed window to a sender that keeps blocks until then.
+/// verifies them there. Bytes that came into the drafts by themselves ([ArrivingSlice]) are only verified. Reports each landed window to a sender that keeps blocks until then.
 public final class Landing {
+  private static final SliceBytes IN_DRAFTS = (block, memory) -> {};
+
   /// Reads the bytes of slices whose frames have references; null if the peer must not send such slices.
   private final @Nullable SliceReceiver shared;
   private final IntConsumer landed;
@@ -54,11 +56,12 @@ public final class Landing {
     return new Landing(shared, landed, carried, damaged);
   }
 
+  /// @param data the slice; null if its bytes are in the drafts
   /// @param window has a draft at each position of the slice
   /// @throws io.penstock.block.BlockCorruptException if a granule differs from the checksum that came along
   /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before, or a reference is wrong
   /// @throws io.penstock.carrier.PeerMemoryException if memory of the sender cannot be read
-  public void land(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+  public void land(@Nullable ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
     try {
       land(data, header, layout, window::land);
     } catch (BlockCorruptException e) {
@@ -68,7 +71,7 @@ public final class Landing {
   }
 
   /// Lands a slice; wrong bytes end their block alone, see [DraftWindow#landIntact].
-  public void landIntact(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+  public void landIntact(@Nullable ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
     land(data, header, layout, window::landIntact);
   }
 
@@ -89,11 +92,13 @@ public final class Landing {
     void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check);
   }
 
-  private void land(ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
+  private void land(@Nullable ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
     owed |= header.isReferring();
     int each = header.range().bytes(layout);
-    SliceBytes bytes = receiver(header).arrived(new Body(data, data.readerIndex() + header.bytes()),
-        header.positions().length, each);
+    SliceBytes bytes = data == null
+        ? IN_DRAFTS
+        : receiver(header).arrived(new Body(data, data.readerIndex() + header.bytes()), header.positions().length,
+            each);
     for (int i = 0; i < header.positions().length; i++) {
       int block = i;
       part.land(header.positions()[i], header.range(), memory -> bytes.read(block, memory),

@@ -202,7 +202,15 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
   /// @param keys number of keys in the request
   /// @throws WireFormatException naming the first field that breaks its rule
   public static SliceHeader decode(ByteBuf data, SpaceId space, BlockLayout layout, int maxSliceBytes, int keys) {
-    return decode(data, space, layout, null, maxSliceBytes, keys);
+    return decode(data, data.readableBytes(), space, layout, null, maxSliceBytes, keys);
+  }
+
+  /// Decodes the header of a slice of which all bytes may not have come.
+  ///
+  /// @param length of the slice, header included
+  public static SliceHeader decode(ByteBuf head, int length, SpaceId space, BlockLayout layout, int maxSliceBytes,
+      int keys) {
+    return decode(head, length, space, layout, null, maxSliceBytes, keys);
   }
 
   /// Decodes a header of a stream whose slices are all of `asked`.
@@ -210,8 +218,12 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
   /// @param asked null for a stream of whole granules, or rows
   public static SliceHeader decode(ByteBuf data, SpaceId space, BlockLayout layout, @Nullable BlockView asked,
       int maxSliceBytes, int keys) {
+    return decode(data, data.readableBytes(), space, layout, asked, maxSliceBytes, keys);
+  }
+
+  private static SliceHeader decode(ByteBuf data, int length, SpaceId space, BlockLayout layout,
+      @Nullable BlockView asked, int maxSliceBytes, int keys) {
     int start = data.readerIndex();
-    int length = data.readableBytes();
     require(length >= TABLES_OFFSET, "length", () -> ">= " + TABLES_OFFSET, length);
     requireEqual("magic", MAGIC, data.getIntLE(start + MAGIC_OFFSET));
     int version = data.getUnsignedShortLE(start + VERSION_OFFSET);

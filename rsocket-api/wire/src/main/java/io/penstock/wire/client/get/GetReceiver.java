@@ -14,8 +14,11 @@ import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.report.StreamClock;
+import io.penstock.wire.slice.ArrivingSlice;
 import io.penstock.wire.slice.LandedSlice;
 import io.penstock.wire.slice.Landing;
+import io.penstock.wire.transport.frame.FrameBody;
+import io.penstock.wire.transport.frame.StreamBodies;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -54,6 +57,7 @@ public final class GetReceiver extends SerialSubscription
   private final SlotsAhead slots;
   private final Landing landing;
   private final StreamClock clock;
+  private final StreamBodies.Stream bodies = new StreamBodies.Stream(ArrivingSlice::headBytes, this::arrives);
   /// Slices that arrived before a reader asked for them: those of the opening.
   private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
@@ -120,7 +124,8 @@ public final class GetReceiver extends SerialSubscription
   /// Asks for the decision, and for the first slices with it if there is room for them now.
   private void open(Subscription subscription) {
     long spare = spareSlices();
-    credit.open(subscription, spare > 0 ? Math.min(spare, holdForOpening()) : 0);
+    long slices = spare > 0 ? Math.min(spare, holdForOpening()) : 0;
+    bodies.opening(() -> credit.open(subscription, slices));
     if (credit.outstanding() == 0) { // another stream was quicker
       slots.trim(0);
     }
@@ -273,6 +278,11 @@ public final class GetReceiver extends SerialSubscription
     }
   }
 
+  private @Nullable FrameBody arrives(ByteBuf head, int bytes) {
+    return serial
+        .tryGet(() -> done || windows == null || credit.outstanding() == 0 ? null : windows.arrives(head, bytes));
+  }
+
   /// The decision, which comes first, or a slice.
   private @Nullable LandedSlice receive(ByteBuf data) {
     if (windows != null) {
@@ -329,6 +339,7 @@ public final class GetReceiver extends SerialSubscription
     landedAhead.clear();
     credit.stop();
     slots.stop();
+    bodies.close();
     scope.close();
   }
 }

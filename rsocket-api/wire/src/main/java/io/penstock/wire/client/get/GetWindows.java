@@ -14,6 +14,7 @@ import io.penstock.operator.Serial;
 import io.penstock.tier.slice.DraftWindow;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.slice.ArrivingSlice;
 import io.penstock.wire.slice.LandedSlice;
 import io.penstock.wire.slice.Landing;
 import io.penstock.wire.slice.SliceHeader;
@@ -46,6 +47,8 @@ final class GetWindows {
   /// No further block of the current window can begin.
   private boolean allBegun;
   private int promisedLeft;
+  /// The slice that comes now, if its bytes come by themselves.
+  private @Nullable ArrivingSlice arriving;
 
   GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots, Landing landing) {
     found.requireOf(keys.size());
@@ -97,15 +100,43 @@ final class GetWindows {
     return ofWindow + (mayHoldNext() && held >= setting.windowBlocks() ? 1 : 0);
   }
 
+  /// Memory for the bytes of the slice that comes next; null if they must come with it.
+  ///
+  /// @param head first bytes of the slice, its whole header among them
+  /// @param bytes of the slice
+  @Nullable ArrivingSlice arrives(ByteBuf head, int bytes) {
+    BlockLayout layout = setting.arena().layout();
+    SliceHeader header =
+        SliceHeader.decode(head, bytes, setting.space(), layout, setting.maxSliceBytes(), keys.size());
+    header.requireKeys(keys);
+    if (ArrivingSlice.isWorthIt(header, layout)) {
+      try {
+        arriving = ArrivingSlice.of(header, begin(header));
+      } catch (UnexpectedSliceException e) {
+        throw WireFormatException.slice(e);
+      }
+    }
+    return arriving;
+  }
+
   /// Lands one slice.
   LandedSlice land(ByteBuf data) {
+    ArrivingSlice arrived = arriving;
+    arriving = null;
     BlockLayout layout = setting.arena().layout();
-    SliceHeader header = SliceHeader.decode(data, setting.space(), layout, setting.maxSliceBytes(), keys.size());
-    header.requireKeys(keys);
+    SliceHeader header = arrived == null
+        ? SliceHeader.decode(data, setting.space(), layout, setting.maxSliceBytes(), keys.size())
+        : arrived.header();
     try {
-      DraftWindow current = follow(header);
-      begin(header.positions(), current);
-      landing.land(data, header, layout, current);
+      DraftWindow current;
+      if (arrived == null) {
+        header.requireKeys(keys);
+        current = begin(header);
+        landing.land(data, header, layout, current);
+      } else {
+        current = requireNonNull(window);
+        landing.land(null, header, layout, current);
+      }
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
         if (left() > 0) {
@@ -121,6 +152,12 @@ final class GetWindows {
   /// Whether no more slices can come, and the server keeps blocks until it knows that.
   boolean isLastOwed() {
     return landing.isOwed() && left() == 0 && isBetweenWindows();
+  }
+
+  private DraftWindow begin(SliceHeader header) {
+    DraftWindow current = follow(header);
+    begin(header.positions(), current);
+    return current;
   }
 
   private DraftWindow follow(SliceHeader header) {

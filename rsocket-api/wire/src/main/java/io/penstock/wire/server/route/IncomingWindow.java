@@ -16,6 +16,7 @@ import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.PutMessages;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.slice.ArrivingSlice;
 import io.penstock.wire.slice.Landing;
 import io.penstock.wire.slice.SliceHeader;
 import java.util.ArrayList;
@@ -104,6 +105,25 @@ final class IncomingWindow {
     return requireNonNull(any, "a window without drafts has no slices");
   }
 
+  /// Memory for the bytes of the slice that comes next; null if they must come with it.
+  ///
+  /// @param head first bytes of the slice, its whole header among them
+  /// @param bytes of the slice
+  /// @param keys of the request
+  @Nullable ArrivingSlice arrives(ByteBuf head, int bytes, List<BlockKey> keys) {
+    SliceHeader header = SliceHeader.decode(head, bytes, any().key().space(), layout(), maxSliceBytes, keys.size());
+    header.requireKeys(keys);
+    if (!ArrivingSlice.isWorthIt(header, layout()) || !drafts().hasDrafts(header.positions())) {
+      return null; // also if a block of it is damaged
+    }
+    try {
+      drafts().follow(header.place());
+      return ArrivingSlice.of(header, drafts());
+    } catch (UnexpectedSliceException e) {
+      throw WireFormatException.slice(e);
+    }
+  }
+
   /// Lands one slice; true if it was the last.
   ///
   /// @param keys of the request
@@ -113,6 +133,19 @@ final class IncomingWindow {
     header.requireKeys(keys);
     try {
       drafts().follow(header.place());
+    } catch (UnexpectedSliceException e) {
+      throw WireFormatException.slice(e);
+    }
+    return land(data, header, landing);
+  }
+
+  /// Lands a slice that has arrived; true if it was the last.
+  boolean land(ArrivingSlice slice, Landing landing) {
+    return land(null, slice.header(), landing);
+  }
+
+  private boolean land(@Nullable ByteBuf data, SliceHeader header, Landing landing) {
+    try {
       if (outcomes) {
         landing.landIntact(data, header, layout(), drafts());
       } else {

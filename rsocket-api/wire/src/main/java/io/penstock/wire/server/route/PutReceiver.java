@@ -19,7 +19,10 @@ import io.penstock.wire.protocol.PutMessages;
 import io.penstock.wire.protocol.WireErrors;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.report.StreamClock;
+import io.penstock.wire.slice.ArrivingSlice;
 import io.penstock.wire.slice.Landing;
+import io.penstock.wire.transport.frame.FrameBody;
+import io.penstock.wire.transport.frame.StreamBodies;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -73,6 +76,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private final ArrayDeque<IncomingWindow> windows = new ArrayDeque<>();
   private final SliceCredit credit;
   private final SilenceLimit silence;
+  private final StreamBodies.Stream bodies = new StreamBodies.Stream(ArrivingSlice::headBytes, this::arrives);
   private @Nullable Subscription in;
   private @Nullable Disposable reserving;
   /// The wait for a block of a window.
@@ -85,6 +89,9 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private int nextWindow;
   private int committing;
   private boolean senderDone;
+  /// The slice that comes now, if its bytes come by themselves, and how many they are.
+  private @Nullable ArrivingSlice arriving;
+  private int arrivingBytes;
 
   public PutReceiver(CoreSubscriber<? super Payload> out, Setting setting, List<BlockKey> keys) {
     this.out = out;
@@ -106,6 +113,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   @Override
   public void onSubscribe(Subscription subscription) {
     in = subscription;
+    bodies.opened();
     credit.from(subscription);
     out.onSubscribe(this);
     serial.run(this::proceed);
@@ -118,7 +126,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
         payload.release();
         return;
       }
-      landed += payload.sliceData().readableBytes();
+      landed += arriving == null ? payload.sliceData().readableBytes() : arrivingBytes;
       if (credit.spend(payload, this::land)) {
         commit(windows.remove());
       }
@@ -266,14 +274,27 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     }
   }
 
+  private @Nullable FrameBody arrives(ByteBuf head, int bytes) {
+    return serial.tryGet(() -> {
+      IncomingWindow window = windows.peek();
+      if (!done && window != null && credit.outstanding() > 0) {
+        arriving = window.arrives(head, bytes, keys);
+        arrivingBytes = arriving == null ? 0 : bytes;
+      }
+      return arriving;
+    });
+  }
+
   /// True if that was the last slice of the first open window.
   private boolean land(ByteBuf data) {
     IncomingWindow window = windows.peek();
     if (window == null) {
       throw WireFormatException.slice("window", "one with room", "none");
     }
+    ArrivingSlice arrived = arriving;
+    arriving = null;
     try {
-      return window.land(data, keys, landing);
+      return arrived == null ? window.land(data, keys, landing) : window.land(arrived, landing);
     } catch (IllegalStateException e) {
       throw window.causeOf(e, setting.tier().info().name());
     }
@@ -339,6 +360,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
       waiting = null;
     }
     silence.stop();
+    bodies.close();
     credit.stop();
     windows.clear();
     signals.clear();

@@ -3,6 +3,7 @@ package io.penstock.wire.transport.frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.penstock.wire.transport.ConnectionLimits;
@@ -11,8 +12,10 @@ import io.penstock.wire.transport.ConnectionLimits;
 /// is small, because another long frame usually follows, and its bytes in the buffer are copied.
 public final class FrameBuffers implements RecvByteBufAllocator {
   private static final int LONG_FRAME_BYTES = 128 << 10;
-  /// Maximum number of reads of a connection before others have their turn, as long as each fills its buffer.
-  private static final int READS = 4;
+  /// Maximum number of reads of a connection, and of bytes, before others have their turn, as long as each read fills its
+  /// buffer.
+  private static final int READS = 16;
+  private static final int TURN_BYTES = 2 << 20;
 
   private final AdaptiveRecvByteBufAllocator buffers;
   private final FrameDecoder decoder;
@@ -34,6 +37,7 @@ public final class FrameBuffers implements RecvByteBufAllocator {
 
   private final class FrameHandle extends DelegatingHandle implements ExtendedHandle {
     private final ExtendedHandle adaptive;
+    private int turnBytes;
 
     private FrameHandle(ExtendedHandle adaptive) {
       super(adaptive);
@@ -52,8 +56,20 @@ public final class FrameBuffers implements RecvByteBufAllocator {
     }
 
     @Override
+    public void reset(ChannelConfig config) {
+      turnBytes = 0;
+      super.reset(config);
+    }
+
+    @Override
+    public void lastBytesRead(int bytes) {
+      turnBytes += Math.max(0, bytes);
+      super.lastBytesRead(bytes);
+    }
+
+    @Override
     public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
-      return adaptive.continueReading(maybeMoreData);
+      return turnBytes < TURN_BYTES && adaptive.continueReading(maybeMoreData);
     }
   }
 }

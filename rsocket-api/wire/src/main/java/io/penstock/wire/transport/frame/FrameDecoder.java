@@ -2,26 +2,32 @@ package io.penstock.wire.transport.frame;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.TransportFailure.FrameLengthException;
+import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /// Cuts received bytes into frames. A frame that came in one receive buffer is a slice of it. Any other frame has one
 /// buffer of its own; most of it is read from the socket straight into that buffer, which [#lend] gives. A long frame
-/// has some room behind it, so one read brings its end and the beginning of what follows.
+/// has some room behind it, so one read brings its end and the beginning of what follows. If its stream has memory for
+/// its last bytes ([StreamBodies]), they are read into that instead, and the frame ends before them.
 ///
 /// A frame begins when there is room for it. Until then the bytes behind its length wait, and nothing more must be fed.
 /// Not thread-safe.
 public final class FrameDecoder {
   /// Fewer bytes are read with those that follow them, and copied.
   private static final int LEAST_LENT_BYTES = 1 << 12;
+  /// Shorter frames come whole.
+  private static final int LEAST_BODY_BYTES = 1 << 14;
   /// Room behind a long frame. Bytes that arrive there are copied.
   static final int BEHIND_BYTES = 1 << 10;
 
   private final ByteBufAllocator alloc;
   private final IntPredicate room;
+  private final @Nullable StreamBodies bodies;
 
   private int maxFrameBytes;
   private int headerSeen;
@@ -29,6 +35,14 @@ public final class FrameDecoder {
   private int frames;
   private @Nullable ByteBuf open;
   private @Nullable ByteBuf lent;
+  /// Memory for the last bytes of the open frame; null if they come with it.
+  private @Nullable FrameBody body;
+  /// Number of bytes that came into `body`.
+  private int bodyBytes;
+  /// Number of first bytes of the open frame that tell where its last bytes go, as far as that is known.
+  private int head;
+  /// Whether it is known where the last bytes of the open frame go.
+  private boolean isPlaced;
   /// Bytes that arrived before there was room for their frame.
   private @Nullable ByteBuf held;
   private boolean waiting;
@@ -36,7 +50,9 @@ public final class FrameDecoder {
 
   /// @param room asked with the length of a frame that did not come in one buffer; if it refuses, [#roomFound] is
   ///     called later
-  public FrameDecoder(ByteBufAllocator alloc, int maxFrameBytes, IntPredicate room) {
+  /// @param bodies memory of streams for their frames; null if all frames must come whole
+  public FrameDecoder(ByteBufAllocator alloc, int maxFrameBytes, IntPredicate room, @Nullable StreamBodies bodies) {
+    this.bodies = bodies;
     this.alloc = alloc;
     this.maxFrameBytes = maxFrameBytes;
     this.room = room;
@@ -70,17 +86,23 @@ public final class FrameDecoder {
   /// Number of arrived bytes of the open frame.
   public int got() {
     ByteBuf frame = open;
-    return frame == null ? 0 : frame.writerIndex();
+    return frame == null ? 0 : frame.writerIndex() + bodyBytes;
   }
 
   /// Memory of the open frame, and the room behind it, for the next bytes; null if they need a buffer of their own.
   /// Given to [#feed] once filled, or released.
   @Nullable ByteBuf lend() {
     ByteBuf frame = open;
-    if (frame == null || missing(frame) < LEAST_LENT_BYTES) {
+    if (frame == null) {
       return null;
     }
-    ByteBuf rest = frame.retainedSlice(frame.writerIndex(), frame.writableBytes()).clear();
+    FrameBody into = body;
+    if (into == null && missing(frame) < LEAST_LENT_BYTES) {
+      return null;
+    }
+    ByteBuf rest = into == null
+        ? frame.retainedSlice(frame.writerIndex(), lendable(frame)).clear()
+        : Unpooled.wrappedBuffer(into.next()).clear();
     lent = rest;
     return rest;
   }
@@ -92,10 +114,15 @@ public final class FrameDecoder {
   public @SuppressWarnings("ReferenceEquality") // the very memory that was lent
   void feed(ByteBuf in, Consumer<ByteBuf> to) {
     ByteBuf frame = open;
-    if (in == lent && frame != null && !closed) {
+    if (in == lent && frame != null && !closed && body != null) {
+      filled(body, in.readableBytes());
+      in.skipBytes(in.readableBytes());
+      emitIfWhole(to);
+    } else if (in == lent && frame != null && !closed) {
       int own = Math.min(in.readableBytes(), missing(frame));
       frame.writerIndex(frame.writerIndex() + own);
       in.skipBytes(own);
+      place(frame);
       emitIfWhole(to);
       cutBehind(in, to);
     } else if (waiting) {
@@ -128,6 +155,10 @@ public final class FrameDecoder {
   public void close() {
     closed = true;
     waiting = false;
+    if (body != null) {
+      body.close();
+      body = null;
+    }
     release(open);
     open = null;
     release(held);
@@ -141,7 +172,7 @@ public final class FrameDecoder {
   }
 
   private int missing(ByteBuf frame) {
-    return length - frame.writerIndex();
+    return length - frame.writerIndex() - bodyBytes;
   }
 
   /// Copies bytes behind a frame: shorter frames must not keep its memory.
@@ -197,10 +228,61 @@ public final class FrameDecoder {
   private void begin() {
     int room = length + (length < LEAST_LENT_BYTES ? 0 : BEHIND_BYTES);
     open = alloc.directBuffer(room, room);
+    bodyBytes = 0;
+    isPlaced = bodies == null || length < LEAST_BODY_BYTES;
+    place(open);
+  }
+
+  /// Room of an open frame to read into: until it is known where its last bytes go, no more than tells that.
+  private int lendable(ByteBuf frame) {
+    return isPlaced ? frame.writableBytes() : head - frame.writerIndex();
+  }
+
+  /// Looks where the last bytes of an open frame go, once enough of it is there to tell.
+  private void place(ByteBuf frame) {
+    if (isPlaced || bodies == null || missing(frame) == 0) {
+      return;
+    }
+    head = bodies.headBytes(frame);
+    if (head > frame.writerIndex()) {
+      isPlaced = head >= length;
+      return;
+    }
+    isPlaced = true;
+    FrameBody found = head == 0 ? null : bodies.take(frame, length);
+    if (found != null) {
+      body = found;
+      ByteBuf came = frame.slice(head, frame.writerIndex() - head);
+      frame.writerIndex(head);
+      copy(came, came.readableBytes(), found);
+    }
+  }
+
+  /// Copies bytes that a read brought together with others.
+  private void copy(ByteBuf in, int bytes, FrameBody to) {
+    for (int left = bytes; left > 0;) {
+      ByteBuffer next = to.next();
+      next.limit(Math.min(next.limit(), next.position() + left));
+      int part = next.remaining();
+      in.readBytes(next);
+      filled(to, part);
+      left -= part;
+    }
+  }
+
+  private void filled(FrameBody into, int bytes) {
+    into.filled(bytes);
+    bodyBytes += bytes;
   }
 
   private void fill(ByteBuf frame, ByteBuf in, Consumer<ByteBuf> to) {
-    frame.writeBytes(in, Math.min(missing(frame), in.readableBytes()));
+    if (body != null) {
+      copy(in, Math.min(missing(frame), in.readableBytes()), body);
+    } else {
+      int wanted = isPlaced ? missing(frame) : head - frame.writerIndex();
+      frame.writeBytes(in, Math.min(wanted, in.readableBytes()));
+      place(frame);
+    }
     emitIfWhole(to);
   }
 
@@ -209,6 +291,10 @@ public final class FrameDecoder {
     if (frame != null && missing(frame) == 0) {
       open = null;
       headerSeen = 0;
+      if (body != null) {
+        body.close();
+        body = null;
+      }
       try {
         to.accept(frame);
       } finally {

@@ -83,6 +83,11 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
     return demand > 0 && !done;
   }
 
+  /// Whether a frame that is delivered now reaches the subscriber at once, with no other before it.
+  public boolean isPassing() {
+    return hasDemand() && !ended && subscriber != null && waiting.isEmpty();
+  }
+
   /// Delivers a borrowed frame, or keeps it until there is demand.
   ///
   /// @throws ReceiveOverrunException if more than `maxBytes` would wait

@@ -9,6 +9,7 @@ import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import io.penstock.wire.transport.frame.AskedFrames;
 import io.penstock.wire.transport.frame.FrameDecoder;
 import io.penstock.wire.transport.frame.FrameRoom;
+import io.penstock.wire.transport.frame.StreamBodies;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -49,9 +50,10 @@ final class IncomingFrames {
 
   /// @param server null for a client
   /// @param connection receives a peer that breaks a rule, and the stops and starts of reading
+  /// @param bodies memory of streams for their frames; null if all frames must come whole
   /// @param to takes the frames, which stay the giver's
   IncomingFrames(Channel channel, int maxFrameBytes, @Nullable Server server, TcpConnection connection,
-      Consumer<ByteBuf> to) {
+      @Nullable StreamBodies bodies, Consumer<ByteBuf> to) {
     this.channel = channel;
     this.maxFrameBytes = maxFrameBytes;
     this.server = server;
@@ -59,7 +61,7 @@ final class IncomingFrames {
     this.to = to;
     this.setUp = server == null;
     int first = server == null ? maxFrameBytes : Math.min(maxFrameBytes, server.limits().setupBytes());
-    this.decoder = new FrameDecoder(channel.alloc(), first, this::hasRoom);
+    this.decoder = new FrameDecoder(channel.alloc(), first, this::hasRoom, bodies);
   }
 
   FrameDecoder decoder() {

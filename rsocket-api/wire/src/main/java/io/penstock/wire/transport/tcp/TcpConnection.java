@@ -27,6 +27,7 @@ import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.frame.FrameBuffers;
 import io.penstock.wire.transport.frame.FrameInbox;
 import io.penstock.wire.transport.frame.SendQueue;
+import io.penstock.wire.transport.frame.StreamBodies;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
@@ -79,6 +80,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   private final FramePump pump;
   private final IncomingFrames incoming;
   private final FrameInbox inbox;
+  private final StreamBodies bodies;
   private final Object source;
   private final String peer;
   private final long peerProcess;
@@ -106,8 +108,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff, frames);
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
-    this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this,
-        frames == null ? inbox::accept : heard(frames, inbox));
+    this.bodies = new StreamBodies(inbox::isPassing);
+    this.incoming = frames == null
+        ? new IncomingFrames(channel, limits.maxFrameBytes(), server, this, bodies,
+            frame -> bodies.receives(frame, inbox))
+        : new IncomingFrames(channel, limits.maxFrameBytes(), server, this, null, heard(frames, inbox));
   }
 
   private static Consumer<ByteBuf> heard(FrameListener frames, FrameInbox inbox) {
@@ -174,6 +179,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
       return;
     }
     incoming.sent(streamId, frame);
+    bodies.sends(streamId, frame);
     boolean isCancel = isCancel(frame);
     switch (queue.offer(streamId, frame)) {
       case WAKE -> pump.wake(size);

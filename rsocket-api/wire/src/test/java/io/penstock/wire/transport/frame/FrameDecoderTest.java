@@ -24,7 +24,7 @@ class FrameDecoderTest {
       List<byte[]> sent = frames(random);
       ByteBuf stream = encode(sent);
       List<byte[]> got = new ArrayList<>();
-      FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
+      FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true, null);
 
       while (stream.isReadable()) {
         int chunk = Math.min(stream.readableBytes(), 1 + random.nextInt(1 << random.nextInt(1, 17)));
@@ -47,7 +47,7 @@ class FrameDecoderTest {
   void feed_wholeFrameInOneBuffer_isASliceOfIt() {
     ByteBuf in = ledger.directBuffer(64).writeMedium(10).writeZero(10).writeMedium(6).writeZero(6);
 
-    new FrameDecoder(ledger, 100, length -> true).feed(in, frame -> frame.setByte(0, 42));
+    new FrameDecoder(ledger, 100, length -> true, null).feed(in, frame -> frame.setByte(0, 42));
 
     assertThat(in.getByte(3)).isEqualTo((byte) 42);
     in.release();
@@ -58,7 +58,7 @@ class FrameDecoderTest {
   @Test
   void feed_frameOverSeveralBuffers_hasOneOfItsLength_andPinsNoOther() {
     List<ByteBuf> kept = new ArrayList<>();
-    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true, null);
     ByteBuf first = ledger.directBuffer(100).writeMedium(197).writeZero(97);
     ByteBuf second = ledger.directBuffer(100).writeZero(100);
 
@@ -76,7 +76,7 @@ class FrameDecoderTest {
 
   @Test
   void lend_givesTheRestOfTheOpenFrame_whichIsReadInPlace() {
-    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true, null);
     List<byte[]> got = new ArrayList<>();
     assertThat(decoder.lend()).isNull();
     ByteBuf first = ledger.directBuffer(1_000).writeMedium(100_000).writeByte(7);
@@ -105,7 +105,7 @@ class FrameDecoderTest {
 
   @Test
   void lend_roomBehindTheFrame_bringsWhatFollows_inMemoryOfItsOwn() {
-    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true, null);
     List<ByteBuf> kept = new ArrayList<>();
     ByteBuf first = ledger.directBuffer(1_000).writeMedium(100_000).writeByte(7);
     decoder.feed(first, frame -> kept.add(frame.retain()));
@@ -132,7 +132,7 @@ class FrameDecoderTest {
     FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> {
       asked.add(length);
       return false;
-    });
+    }, null);
     ByteBuf in = ledger.directBuffer(64).writeMedium(6).writeBytes(new byte[6]).writeMedium(20).writeByte(1);
     decoder.feed(in, frame -> got.add(ByteBufUtil.getBytes(frame)));
     in.release();
@@ -160,7 +160,7 @@ class FrameDecoderTest {
 
   @Test
   void close_whileAFrameWaits_returnsWhatCame() {
-    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> false);
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> false, null);
     ByteBuf in = ledger.directBuffer(64).writeMedium(20).writeByte(1);
     decoder.feed(in, frame -> {});
     in.release();
@@ -175,7 +175,7 @@ class FrameDecoderTest {
   @Test
   void feed_badLength_namesRuleAndValue() {
     for (int length : new int[] {0, 1, 5, 101, 0xFF_FFFF}) {
-      FrameDecoder decoder = new FrameDecoder(ledger, 100, any -> true);
+      FrameDecoder decoder = new FrameDecoder(ledger, 100, any -> true, null);
       ByteBuf in = ledger.directBuffer(16).writeMedium(length).writeZero(3);
       assertThatThrownBy(() -> decoder.feed(in, frame -> {}))
           .isInstanceOf(FrameLengthException.class)
@@ -188,7 +188,7 @@ class FrameDecoderTest {
 
   @Test
   void close_whileHandingOut_dropsTheRest() {
-    FrameDecoder decoder = new FrameDecoder(ledger, 100, length -> true);
+    FrameDecoder decoder = new FrameDecoder(ledger, 100, length -> true, null);
     ByteBuf in = ledger.directBuffer(64).writeMedium(6).writeZero(6).writeMedium(6).writeZero(6);
     List<Integer> seen = new ArrayList<>();
 

@@ -1,0 +1,85 @@
+package io.penstock.wire.slice;
+
+import io.netty.buffer.ByteBuf;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockLayout;
+import io.penstock.tier.slice.DraftWindow;
+import io.penstock.wire.transport.frame.FrameBody;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// A slice whose bytes go from the socket straight into the drafts of its window, in the order in which they come: no
+/// copy is left. They land, and are verified there, when all have come.
+///
+/// It keeps the memory, whatever happens to the drafts: the last bytes of a frame come, also if its stream has ended.
+public final class ArrivingSlice implements FrameBody {
+  /// A longer header comes with its whole frame.
+  private static final int MOST_HEADER_BYTES = 1 << 16;
+  /// Shorter parts are not worth a read each.
+  private static final int LEAST_PART_BYTES = 1 << 14;
+
+  private final SliceHeader header;
+  /// The memory of each block; the first that is not full is `part`.
+  private final List<BlockDraft.Span> spans;
+  private int part;
+  private int filled;
+
+  private ArrivingSlice(SliceHeader header, List<BlockDraft.Span> spans) {
+    this.header = header;
+    this.spans = spans;
+  }
+
+  /// Whether a slice with this header may arrive so.
+  public static boolean isWorthIt(SliceHeader header, BlockLayout layout) {
+    return !header.isReferring() && header.view() == null && header.range().bytes(layout) >= LEAST_PART_BYTES;
+  }
+
+  /// @param window which the slice follows, with a draft at each of its positions
+  /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before
+  public static ArrivingSlice of(SliceHeader header, DraftWindow window) {
+    List<BlockDraft.Span> spans = new ArrayList<>(header.positions().length);
+    try {
+      for (int position : header.positions()) {
+        spans.add(window.writing(position, header.range()));
+      }
+    } catch (RuntimeException | Error e) {
+      spans.forEach(BlockDraft.Span::close);
+      throw e;
+    }
+    return new ArrivingSlice(header, spans);
+  }
+
+  /// Number of bytes of the header that starts `data`, or of those that say it; 0 for a header that is too long.
+  public static int headBytes(ByteBuf data) {
+    if (data.readableBytes() < SliceHeader.TABLES_OFFSET) {
+      return SliceHeader.TABLES_OFFSET;
+    }
+    int bytes = data.getIntLE(data.readerIndex() + SliceHeader.HEADER_BYTES_OFFSET);
+    return bytes < SliceHeader.TABLES_OFFSET || bytes > MOST_HEADER_BYTES ? 0 : bytes;
+  }
+
+  public SliceHeader header() {
+    return header;
+  }
+
+  @Override
+  public ByteBuffer next() {
+    return spans.get(part).memory().asSlice(filled).asByteBuffer();
+  }
+
+  @Override
+  public void filled(int bytes) {
+    filled += bytes;
+    if (filled == spans.get(part).memory().byteSize()) {
+      part++;
+      filled = 0;
+    }
+  }
+
+  @Override
+  public void close() {
+    spans.forEach(BlockDraft.Span::close);
+  }
+}

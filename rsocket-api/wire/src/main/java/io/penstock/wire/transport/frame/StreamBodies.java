@@ -1,0 +1,142 @@
+package io.penstock.wire.transport.frame;
+
+import io.netty.buffer.ByteBuf;
+import io.rsocket.frame.FrameHeaderCodec;
+import io.rsocket.frame.FrameType;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/// The streams of one connection that have memory for what comes: the last bytes of their long frames are read straight
+/// into it, and the frame that is passed on ends before them.
+///
+/// RSocket does not say which number a stream has. The frame that opens it does, and it passes on the thread of the
+/// side that wants to know: the one that sends it ([Stream#opening]), or that receives it ([#receives]).
+public final class StreamBodies {
+  /// Type, flags and number of a frame; its data follow, if it has no metadata.
+  private static final int HEAD = FrameHeaderCodec.size();
+  private static final int FLAG_BITS = 10;
+  private static final int METADATA = 0x100;
+  private static final int FOLLOWS = 0x80;
+
+  private static final ThreadLocal<@Nullable Stream> SENT = new ThreadLocal<>();
+  private static final ThreadLocal<@Nullable Received> RECEIVED = new ThreadLocal<>();
+
+  private final Map<Integer, Stream> streams = new ConcurrentHashMap<>();
+  private final BooleanSupplier passing;
+
+  private record Received(StreamBodies bodies, int stream) {}
+
+  /// @param passing whether a frame that is passed on now reaches its stream at once, with no other before it
+  public StreamBodies(BooleanSupplier passing) {
+    this.passing = passing;
+  }
+
+  /// Gives memory for the frames of one stream.
+  public interface Taker {
+    /// @param data the first bytes of the data of a frame; valid during the call
+    /// @param bytes of the data in all
+    /// @return memory for those behind the head of the data; null if they must come with the frame
+    @Nullable FrameBody take(ByteBuf data, int bytes);
+  }
+
+  /// One side of a stream that wants its frames so.
+  public static final class Stream {
+    private final ToIntFunction<ByteBuf> headBytes;
+    private final Taker taker;
+    private volatile @Nullable Received at;
+
+    /// @param headBytes number of bytes that `taker` must see, by those that are there; 0 if it takes none
+    public Stream(ToIntFunction<ByteBuf> headBytes, Taker taker) {
+      this.headBytes = headBytes;
+      this.taker = taker;
+    }
+
+    /// Runs `request`, which sends the frame that opens the stream.
+    public void opening(Runnable request) {
+      SENT.set(this);
+      try {
+        request.run();
+      } finally {
+        SENT.remove();
+      }
+    }
+
+    /// Enters the stream whose first frame this thread passes on, if there is one.
+    public void opened() {
+      Received received = RECEIVED.get();
+      if (received != null) {
+        enter(received);
+      }
+    }
+
+    private void enter(Received received) {
+      at = received;
+      received.bodies.streams.put(received.stream, this);
+    }
+
+    /// Takes no more frames. Idempotent.
+    public void close() {
+      Received entered = at;
+      if (entered != null) {
+        entered.bodies.streams.remove(entered.stream, this);
+      }
+    }
+  }
+
+  /// A frame leaves for the peer.
+  public void sends(int streamId, ByteBuf frame) {
+    Stream opening = SENT.get();
+    if (opening != null && type(frame) == FrameType.REQUEST_STREAM.getEncodedType()) {
+      SENT.remove();
+      opening.enter(new Received(this, streamId));
+    }
+  }
+
+  /// Passes on a frame of the peer.
+  public void receives(ByteBuf frame, FrameInbox to) {
+    if (frame.readableBytes() < HEAD || type(frame) != FrameType.REQUEST_CHANNEL.getEncodedType()) {
+      to.accept(frame);
+      return;
+    }
+    RECEIVED.set(new Received(this, frame.getInt(frame.readerIndex())));
+    try {
+      to.accept(frame);
+    } finally {
+      RECEIVED.remove();
+    }
+  }
+
+  /// First bytes of `frame` that [#take] must see, by those that are there; 0 if no stream has memory for it.
+  int headBytes(ByteBuf frame) {
+    if (frame.readableBytes() < HEAD) {
+      return streams.isEmpty() ? 0 : HEAD;
+    }
+    int flags = frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES);
+    Stream stream = streams.get(frame.getInt(frame.readerIndex()));
+    if (stream == null || type(frame) != FrameType.PAYLOAD.getEncodedType() || (flags & (METADATA | FOLLOWS)) != 0) {
+      return 0;
+    }
+    int bytes = stream.headBytes.applyAsInt(data(frame));
+    return bytes == 0 ? 0 : HEAD + bytes;
+  }
+
+  /// Memory for the bytes of `frame` behind its head.
+  ///
+  /// @param length of the frame
+  @Nullable FrameBody take(ByteBuf frame, int length) {
+    Stream stream = streams.get(frame.getInt(frame.readerIndex()));
+    return stream == null || !passing.getAsBoolean() ? null : stream.taker.take(data(frame), length - HEAD);
+  }
+
+  private static ByteBuf data(ByteBuf frame) {
+    return frame.slice(frame.readerIndex() + HEAD, frame.readableBytes() - HEAD);
+  }
+
+  /// Type as it is written, for a peer may send one that RSocket does not have.
+  private static int type(ByteBuf frame) {
+    return frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >>> FLAG_BITS;
+  }
+}
