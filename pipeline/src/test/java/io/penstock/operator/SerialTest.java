@@ -38,6 +38,21 @@ final class SerialTest {
   }
 
   @Test
+  void result_isThatOfTheStep_unlessAnotherOneRuns_orItThrows() {
+    Serial serial = new Serial(failures::add);
+
+    assertThat(serial.<Integer>tryGet(() -> 7)).isEqualTo(7);
+    serial.run(() -> assertThat(serial.<Integer>tryGet(() -> 8)).isNull());
+    assertThat(serial.<Integer>tryGet(() -> {
+      throw thrown(9);
+    })).isNull();
+
+    assertThat(failures).singleElement().satisfies(e -> assertThat(e).hasMessage("9"));
+    serial.run(() -> order.add(1));
+    assertThat(order).containsExactly(1);
+  }
+
+  @Test
   void stepThatThrows_failsItsOwner_andStopsNoOtherStep() {
     Serial serial = new Serial(failures::add);
 

@@ -150,8 +150,8 @@ public final class DraftWindow {
     return true;
   }
 
-  /// A hold on the memory of the part of a slice that belongs to one block, for bytes that come bit by bit. It is closed
-  /// before the part lands.
+  /// A hold on the memory of the part of a slice that belongs to one block, for bytes that come bit by bit. It is
+  /// closed before the part lands.
   ///
   /// @throws UnexpectedSliceException if the window has no such draft, or bytes of `range` came before
   public BlockDraft.Span writing(int position, GranuleRange range) {

@@ -2,7 +2,6 @@ package io.penstock.wire.slice;
 
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.BlockLayout;
 import io.penstock.tier.slice.DraftWindow;
 import io.penstock.wire.transport.frame.FrameBody;
 import java.nio.ByteBuffer;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// A slice whose bytes go from the socket straight into the drafts of its window, in the order in which they come: no
 /// copy is left. They land, and are verified there, when all have come.
 ///
-/// It keeps the memory, whatever happens to the drafts: the last bytes of a frame come, also if its stream has ended.
+/// It keeps the memory until it is closed, whatever happens to the drafts.
 public final class ArrivingSlice implements FrameBody {
   /// A longer header comes with its whole frame.
   private static final int MOST_HEADER_BYTES = 1 << 16;
@@ -31,11 +30,6 @@ public final class ArrivingSlice implements FrameBody {
     this.spans = spans;
   }
 
-  /// Whether a slice with this header may arrive so.
-  public static boolean isWorthIt(SliceHeader header, BlockLayout layout) {
-    return !header.isReferring() && header.view() == null && header.range().bytes(layout) >= LEAST_PART_BYTES;
-  }
-
   /// @param window which the slice follows, with a draft at each of its positions
   /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before
   public static ArrivingSlice of(SliceHeader header, DraftWindow window) {
@@ -51,13 +45,17 @@ public final class ArrivingSlice implements FrameBody {
     return new ArrivingSlice(header, spans);
   }
 
-  /// Number of bytes of the header that starts `data`, or of those that say it; 0 for a header that is too long.
+  /// Number of bytes of the header that starts `data`, or of those that say it; 0 for a slice that must come whole.
   public static int headBytes(ByteBuf data) {
     if (data.readableBytes() < SliceHeader.TABLES_OFFSET) {
       return SliceHeader.TABLES_OFFSET;
     }
-    int bytes = data.getIntLE(data.readerIndex() + SliceHeader.HEADER_BYTES_OFFSET);
-    return bytes < SliceHeader.TABLES_OFFSET || bytes > MOST_HEADER_BYTES ? 0 : bytes;
+    int start = data.readerIndex();
+    int bytes = data.getIntLE(start + SliceHeader.HEADER_BYTES_OFFSET);
+    return data.getIntLE(start + SliceHeader.MAGIC_OFFSET) != SliceHeader.MAGIC || SliceHeader.isReferring(data)
+        || data.getIntLE(start + SliceHeader.PAYLOAD_BYTES_OFFSET)
+            / LEAST_PART_BYTES < data.getIntLE(start + SliceHeader.BLOCKS_OFFSET)
+        || bytes < SliceHeader.TABLES_OFFSET || bytes > MOST_HEADER_BYTES ? 0 : bytes;
   }
 
   public SliceHeader header() {

@@ -19,7 +19,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// Copies the bytes of the slices of one stream into the drafts of their window, the one copy on the way in, and
-/// verifies them there. Bytes that came into the drafts by themselves ([ArrivingSlice]) are only verified. Reports each landed window to a sender that keeps blocks until then.
+/// verifies them there. Bytes that were read into the drafts ([ArrivingSlice]) are only verified. Reports each landed
+/// window to a sender that keeps blocks until then.
 public final class Landing {
   private static final SliceBytes IN_DRAFTS = (block, memory) -> {};
 

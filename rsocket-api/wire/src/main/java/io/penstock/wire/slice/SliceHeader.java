@@ -246,7 +246,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     GranuleRange range = view == null ? range(data, start, layout) : view.granules();
     boolean isOfGranules = (flags & OF_GRANULES) != 0;
     require(!isOfGranules || !range.isWhole(), "flags", () -> "without " + OF_GRANULES + " of whole granules", flags);
-    boolean isReferring = (flags & REFERRING) != 0;
+    boolean isReferring = isReferring(data);
     int blocks = data.getIntLE(start + BLOCKS_OFFSET);
     require(blocks > 0 && blocks <= keys, "blocks", () -> "in [1, " + keys + "]", blocks);
     long tables = 4L * blocks * (1 + range.count());
@@ -263,6 +263,11 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     IntBuffer numbers = tables(data, start + tablesAt, start + bytes);
     return new SliceHeader(place(data, start), range, view, positions(numbers, blocks, keys),
         checksums(numbers, blocks, range), data.getIntLE(start + KEYS_CRC_OFFSET), bytes, isReferring, isOfGranules);
+  }
+
+  /// Whether the slice that starts `data` has references instead of bytes.
+  static boolean isReferring(ByteBuf data) {
+    return (data.getUnsignedShortLE(data.readerIndex() + FLAGS_OFFSET) & REFERRING) != 0;
   }
 
   /// Compares the landed bytes in `draft`, the `i`-th block's, with its checksums.

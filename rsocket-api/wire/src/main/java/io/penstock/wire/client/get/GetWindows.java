@@ -47,7 +47,7 @@ final class GetWindows {
   /// No further block of the current window can begin.
   private boolean allBegun;
   private int promisedLeft;
-  /// The slice that comes now, if its bytes come by themselves.
+  /// The slice that comes now, if its bytes are read into its drafts: its window is not over before they are there.
   private @Nullable ArrivingSlice arriving;
 
   GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots, Landing landing) {
@@ -77,7 +77,7 @@ final class GetWindows {
   }
 
   private boolean isBetweenWindows() {
-    return window == null || window.isOver();
+    return arriving == null && (window == null || window.isOver());
   }
 
   /// Blocks that may still begin.
@@ -100,23 +100,22 @@ final class GetWindows {
     return ofWindow + (mayHoldNext() && held >= setting.windowBlocks() ? 1 : 0);
   }
 
-  /// Memory for the bytes of the slice that comes next; null if they must come with it.
+  /// Memory for the bytes of the slice that comes next.
   ///
   /// @param head first bytes of the slice, its whole header among them
   /// @param bytes of the slice
-  @Nullable ArrivingSlice arrives(ByteBuf head, int bytes) {
+  ArrivingSlice arrives(ByteBuf head, int bytes) {
     BlockLayout layout = setting.arena().layout();
     SliceHeader header =
         SliceHeader.decode(head, bytes, setting.space(), layout, setting.maxSliceBytes(), keys.size());
     header.requireKeys(keys);
-    if (ArrivingSlice.isWorthIt(header, layout)) {
-      try {
-        arriving = ArrivingSlice.of(header, begin(header));
-      } catch (UnexpectedSliceException e) {
-        throw WireFormatException.slice(e);
-      }
+    try {
+      ArrivingSlice slice = ArrivingSlice.of(header, begin(header));
+      arriving = slice;
+      return slice;
+    } catch (UnexpectedSliceException e) {
+      throw WireFormatException.slice(e);
     }
-    return arriving;
   }
 
   /// Lands one slice.
@@ -211,7 +210,7 @@ final class GetWindows {
 
   /// Blocks that the server still owed when it reported that it was done; null for none.
   @Nullable IncompleteBlockException missing() {
-    if (window != null && !window.isOver()) {
+    if (window != null && !isBetweenWindows()) {
       return incomplete(window.position(0));
     }
     BitSet owed = (BitSet) promised.clone();

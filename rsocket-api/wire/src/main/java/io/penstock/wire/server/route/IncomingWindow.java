@@ -113,8 +113,8 @@ final class IncomingWindow {
   @Nullable ArrivingSlice arrives(ByteBuf head, int bytes, List<BlockKey> keys) {
     SliceHeader header = SliceHeader.decode(head, bytes, any().key().space(), layout(), maxSliceBytes, keys.size());
     header.requireKeys(keys);
-    if (!ArrivingSlice.isWorthIt(header, layout()) || !drafts().hasDrafts(header.positions())) {
-      return null; // also if a block of it is damaged
+    if (!drafts().hasDrafts(header.positions())) {
+      return null; // a block of it is damaged, or was not asked for
     }
     try {
       drafts().follow(header.place());

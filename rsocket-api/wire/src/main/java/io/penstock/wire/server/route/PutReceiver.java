@@ -89,7 +89,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private int nextWindow;
   private int committing;
   private boolean senderDone;
-  /// The slice that comes now, if its bytes come by themselves, and how many they are.
+  /// The slice that comes now, if its bytes are read into its drafts, and how many they are.
   private @Nullable ArrivingSlice arriving;
   private int arrivingBytes;
 
@@ -277,10 +277,15 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private @Nullable FrameBody arrives(ByteBuf head, int bytes) {
     return serial.tryGet(() -> {
       IncomingWindow window = windows.peek();
-      if (!done && window != null && credit.outstanding() > 0) {
-        arriving = window.arrives(head, bytes, keys);
-        arrivingBytes = arriving == null ? 0 : bytes;
+      if (done || window == null || credit.outstanding() == 0) {
+        return null;
       }
+      try {
+        arriving = window.arrives(head, bytes, keys);
+      } catch (IllegalStateException e) {
+        throw window.causeOf(e, setting.tier().info().name());
+      }
+      arrivingBytes = bytes;
       return arriving;
     });
   }

@@ -12,8 +12,8 @@ import io.penstock.wire.transport.ConnectionLimits;
 /// is small, because another long frame usually follows, and its bytes in the buffer are copied.
 public final class FrameBuffers implements RecvByteBufAllocator {
   private static final int LONG_FRAME_BYTES = 128 << 10;
-  /// Maximum number of reads of a connection, and of bytes, before others have their turn, as long as each read fills its
-  /// buffer.
+  /// Maximum number of reads of a connection, and of bytes, before others have their turn, as long as each read fills
+  /// its buffer.
   private static final int READS = 16;
   private static final int TURN_BYTES = 2 << 20;
 
@@ -65,6 +65,11 @@ public final class FrameBuffers implements RecvByteBufAllocator {
     public void lastBytesRead(int bytes) {
       turnBytes += Math.max(0, bytes);
       super.lastBytesRead(bytes);
+    }
+
+    @Override
+    public boolean continueReading() {
+      return turnBytes < TURN_BYTES && super.continueReading();
     }
 
     @Override

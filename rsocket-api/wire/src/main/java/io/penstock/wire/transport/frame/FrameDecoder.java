@@ -39,7 +39,7 @@ public final class FrameDecoder {
   private @Nullable FrameBody body;
   /// Number of bytes that came into `body`.
   private int bodyBytes;
-  /// Number of first bytes of the open frame that tell where its last bytes go, as far as that is known.
+  /// Number of first bytes of the open frame that say where its last bytes go, as far as that is known.
   private int head;
   /// Whether it is known where the last bytes of the open frame go.
   private boolean isPlaced;
@@ -155,14 +155,28 @@ public final class FrameDecoder {
   public void close() {
     closed = true;
     waiting = false;
-    if (body != null) {
-      body.close();
-      body = null;
-    }
+    closeBody();
     release(open);
     open = null;
     release(held);
     held = null;
+  }
+
+  private void closeBody() {
+    FrameBody filled = body;
+    if (filled != null && bodies != null) {
+      body = null;
+      bodies.filled();
+      filled.close();
+    }
+  }
+
+  /// Gives up the memory of a stream that has closed: the rest of its frame, of which it takes none, comes with the
+  /// frame.
+  public void giveUpAbandoned() {
+    if (bodies != null && bodies.isAbandoned()) {
+      closeBody();
+    }
   }
 
   private static void release(@Nullable ByteBuf dropped) {
@@ -233,12 +247,13 @@ public final class FrameDecoder {
     place(open);
   }
 
-  /// Room of an open frame to read into: until it is known where its last bytes go, no more than tells that.
+  /// Room of an open frame to read into. Until it is known where its last bytes go, this is the room of the bytes that
+  /// say it.
   private int lendable(ByteBuf frame) {
     return isPlaced ? frame.writableBytes() : head - frame.writerIndex();
   }
 
-  /// Looks where the last bytes of an open frame go, once enough of it is there to tell.
+  /// Decides where the last bytes of an open frame go, once its first bytes are there, which say it.
   private void place(ByteBuf frame) {
     if (isPlaced || bodies == null || missing(frame) == 0) {
       return;
@@ -252,6 +267,10 @@ public final class FrameDecoder {
     FrameBody found = head == 0 ? null : bodies.take(frame, length);
     if (found != null) {
       body = found;
+      if (closed) { // by a step of the stream that waited
+        closeBody();
+        return;
+      }
       ByteBuf came = frame.slice(head, frame.writerIndex() - head);
       frame.writerIndex(head);
       copy(came, came.readableBytes(), found);
@@ -291,10 +310,7 @@ public final class FrameDecoder {
     if (frame != null && missing(frame) == 0) {
       open = null;
       headerSeen = 0;
-      if (body != null) {
-        body.close();
-        body = null;
-      }
+      closeBody();
       try {
         to.accept(frame);
       } finally {

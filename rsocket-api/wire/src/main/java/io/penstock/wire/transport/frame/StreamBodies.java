@@ -6,6 +6,7 @@ import io.rsocket.frame.FrameType;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -20,18 +21,26 @@ public final class StreamBodies {
   private static final int FLAG_BITS = 10;
   private static final int METADATA = 0x100;
   private static final int FOLLOWS = 0x80;
+  private static final int NEXT = 0x20;
+  /// A longer request is not read while it is passed on, but later, maybe while that of another stream is.
+  private static final int MOST_REQUEST_BYTES = 1 << 14;
 
   private static final ThreadLocal<@Nullable Stream> SENT = new ThreadLocal<>();
   private static final ThreadLocal<@Nullable Received> RECEIVED = new ThreadLocal<>();
 
   private final Map<Integer, Stream> streams = new ConcurrentHashMap<>();
   private final BooleanSupplier passing;
+  private final Runnable abandoned;
+  /// The stream whose memory is being filled.
+  private volatile @Nullable Stream filling;
 
   private record Received(StreamBodies bodies, int stream) {}
 
   /// @param passing whether a frame that is passed on now reaches its stream at once, with no other before it
-  public StreamBodies(BooleanSupplier passing) {
+  /// @param abandoned run when the stream whose memory is being filled has closed; from any thread
+  public StreamBodies(BooleanSupplier passing, Runnable abandoned) {
     this.passing = passing;
+    this.abandoned = abandoned;
   }
 
   /// Gives memory for the frames of one stream.
@@ -47,6 +56,7 @@ public final class StreamBodies {
     private final ToIntFunction<ByteBuf> headBytes;
     private final Taker taker;
     private volatile @Nullable Received at;
+    private volatile boolean isClosed;
 
     /// @param headBytes number of bytes that `taker` must see, by those that are there; 0 if it takes none
     public Stream(ToIntFunction<ByteBuf> headBytes, Taker taker) {
@@ -77,11 +87,15 @@ public final class StreamBodies {
       received.bodies.streams.put(received.stream, this);
     }
 
-    /// Takes no more frames. Idempotent.
+    /// Takes no more bytes: memory that it gave is given up. Idempotent.
     public void close() {
       Received entered = at;
       if (entered != null) {
+        isClosed = true;
         entered.bodies.streams.remove(entered.stream, this);
+        if (equals(entered.bodies.filling)) {
+          entered.bodies.abandoned.run();
+        }
       }
     }
   }
@@ -96,8 +110,9 @@ public final class StreamBodies {
   }
 
   /// Passes on a frame of the peer.
-  public void receives(ByteBuf frame, FrameInbox to) {
-    if (frame.readableBytes() < HEAD || type(frame) != FrameType.REQUEST_CHANNEL.getEncodedType()) {
+  public void receives(ByteBuf frame, Consumer<ByteBuf> to) {
+    if (frame.readableBytes() < HEAD || frame.readableBytes() > MOST_REQUEST_BYTES
+        || type(frame) != FrameType.REQUEST_CHANNEL.getEncodedType()) {
       to.accept(frame);
       return;
     }
@@ -116,7 +131,8 @@ public final class StreamBodies {
     }
     int flags = frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES);
     Stream stream = streams.get(frame.getInt(frame.readerIndex()));
-    if (stream == null || type(frame) != FrameType.PAYLOAD.getEncodedType() || (flags & (METADATA | FOLLOWS)) != 0) {
+    if (stream == null || type(frame) != FrameType.PAYLOAD.getEncodedType()
+        || (flags & (METADATA | FOLLOWS | NEXT)) != NEXT) {
       return 0;
     }
     int bytes = stream.headBytes.applyAsInt(data(frame));
@@ -128,7 +144,20 @@ public final class StreamBodies {
   /// @param length of the frame
   @Nullable FrameBody take(ByteBuf frame, int length) {
     Stream stream = streams.get(frame.getInt(frame.readerIndex()));
-    return stream == null || !passing.getAsBoolean() ? null : stream.taker.take(data(frame), length - HEAD);
+    FrameBody body = stream == null || !passing.getAsBoolean() ? null : stream.taker.take(data(frame), length - HEAD);
+    filling = body == null ? null : stream;
+    return body;
+  }
+
+  /// Whether the stream whose memory is being filled has closed.
+  boolean isAbandoned() {
+    Stream stream = filling;
+    return stream != null && stream.isClosed;
+  }
+
+  /// No memory is being filled any more.
+  void filled() {
+    filling = null;
   }
 
   private static ByteBuf data(ByteBuf frame) {

@@ -108,11 +108,16 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff, frames);
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
-    this.bodies = new StreamBodies(inbox::isPassing);
+    this.bodies = new StreamBodies(inbox::isPassing, this::giveUpAbandoned);
     this.incoming = frames == null
         ? new IncomingFrames(channel, limits.maxFrameBytes(), server, this, bodies,
-            frame -> bodies.receives(frame, inbox))
+            passedOn(bodies, inbox))
         : new IncomingFrames(channel, limits.maxFrameBytes(), server, this, null, heard(frames, inbox));
+  }
+
+  private static Consumer<ByteBuf> passedOn(StreamBodies bodies, FrameInbox inbox) {
+    Consumer<ByteBuf> accept = inbox::accept;
+    return frame -> bodies.receives(frame, accept);
   }
 
   private static Consumer<ByteBuf> heard(FrameListener frames, FrameInbox inbox) {
@@ -383,6 +388,10 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   }
 
   // --- receiving: event loop
+
+  private void giveUpAbandoned() {
+    onLoop(() -> incoming.decoder().giveUpAbandoned());
+  }
 
   /// Reads, or does not, as the subscriber and the room for frames want.
   void showDemand() {

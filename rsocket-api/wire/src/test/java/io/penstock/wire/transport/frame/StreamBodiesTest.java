@@ -27,7 +27,8 @@ class StreamBodiesTest {
   private final LedgerAllocator ledger = new LedgerAllocator();
   private final List<Memory> taken = new ArrayList<>();
   private boolean passing = true;
-  private final StreamBodies bodies = new StreamBodies(() -> passing);
+  private boolean abandoned;
+  private final StreamBodies bodies = new StreamBodies(() -> passing, () -> abandoned = true);
   private final StreamBodies.Stream stream = new StreamBodies.Stream(data -> DATA_HEAD, this::take);
 
   /// Memory in parts of 3,000 bytes.
@@ -171,6 +172,55 @@ class StreamBodiesTest {
 
     assertThat(taken).isEmpty();
     ledger.assertAllReturned();
+  }
+
+  @Test
+  void streamThatClosesInsideABody_getsItsMemoryBack_andTheRestComesWithTheFrame() {
+    open();
+    List<byte[]> got = new ArrayList<>();
+    FrameDecoder decoder = begun();
+
+    stream.close();
+    assertThat(abandoned).isTrue();
+    decoder.giveUpAbandoned();
+    assertThat(taken).singleElement().satisfies(memory -> assertThat(memory.closed).isTrue());
+    ByteBuf rest = ByteBufAllocator.DEFAULT.directBuffer().writeZero(20_000 + FRAME_HEAD - 500);
+    decoder.feed(rest, frame -> got.add(ByteBufUtil.getBytes(frame)));
+    rest.release();
+
+    assertThat(got).hasSize(1);
+    assertThat(decoder.isOpen()).isFalse();
+    ledger.assertAllReturned();
+  }
+
+  @Test
+  void streamThatClosesBetweenFrames_givesUpNothing() {
+    open();
+    stream.close();
+
+    assertThat(abandoned).isFalse();
+  }
+
+  @Test
+  void frameWithoutAnElement_comesWhole() {
+    open();
+    ByteBuf completes = frame(STREAM, FrameType.PAYLOAD, 0x40, new byte[20_000]);
+
+    assertThat(bodies.headBytes(completes)).isZero();
+  }
+
+  @Test
+  void channel_isEnteredByTheThreadThatPassesItsShortRequestOn() {
+    assertThat(entersChannel(100)).isTrue();
+    assertThat(entersChannel(20_000)).isFalse(); // it may be opened while another one is passed on
+  }
+
+  private boolean entersChannel(int bytes) {
+    StreamBodies.Stream channel = new StreamBodies.Stream(data -> DATA_HEAD, this::take);
+    bodies.receives(frame(9, FrameType.REQUEST_CHANNEL, 0, new byte[bytes]), frame -> channel.opened());
+    boolean isEntered = bodies.headBytes(frame(9, FrameType.PAYLOAD, 0x20, new byte[100])) > 0;
+    channel.close();
+    return isEntered;
   }
 
   /// The first 500 bytes of a frame have come.
