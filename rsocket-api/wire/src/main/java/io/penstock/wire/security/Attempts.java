@@ -30,7 +30,10 @@ final class Attempts {
   private static final class Count {
     private long begun;
     private int attempts;
-    private final Set<Object> secrets = new HashSet<>();
+    /// Secrets that were compared and not right, or are being compared.
+    private int compared;
+    /// The same of one user.
+    private final Set<Object> secrets = new HashSet<>(0);
   }
 
   @GuardedBy("this") private final Map<Who, Count> users = new LinkedHashMap<>(16, 0.75f, true);
@@ -40,31 +43,36 @@ final class Attempts {
   ///
   /// @param secret stands for what is shown
   synchronized boolean begin(Who who, Object secret, long nowMillis) {
-    Count source = count(sources, who.source(), nowMillis);
-    Secret ofUser = new Secret(who.user(), secret);
-    if (source.secrets.contains(ofUser)) {
+    Count user = users.get(who);
+    if (user != null && !isOver(user, nowMillis) && user.secrets.contains(secret)) {
       return true;
-    } else if (source.secrets.size() >= MOST_OF_SOURCE) {
+    }
+    Count source = count(sources, who.source(), nowMillis);
+    if (source.compared >= MOST_OF_SOURCE) {
       source.attempts = Math.min(source.attempts + 1, MOST_GUESSES);
       return false;
     }
-    Count user = count(users, who, nowMillis);
+    user = count(users, who, nowMillis);
     user.attempts = Math.min(user.attempts + 1, MOST_GUESSES);
-    if (user.secrets.size() >= MOST) {
+    if (user.compared >= MOST) {
       return false;
     }
     user.secrets.add(secret);
-    source.secrets.add(ofUser);
+    user.compared++;
+    source.compared++;
     return true;
   }
 
-  private record Secret(String user, Object secret) {}
+  private static boolean isOver(Count count, long nowMillis) {
+    return nowMillis - count.begun >= PERIOD_MILLIS;
+  }
 
   private static <K> Count count(Map<K, Count> counts, K of, long nowMillis) {
     Count count = counts.computeIfAbsent(of, any -> new Count());
-    if (count.secrets.isEmpty() || nowMillis - count.begun >= PERIOD_MILLIS) {
+    if (count.compared == 0 || isOver(count, nowMillis)) {
       count.begun = nowMillis;
       count.attempts = 0;
+      count.compared = 0;
       count.secrets.clear();
     }
     if (counts.size() > MOST_KEPT) {
@@ -79,18 +87,19 @@ final class Attempts {
   }
 
   private static boolean mayRepeat(@Nullable Count count, long nowMillis) {
-    return count == null || count.attempts < MOST_GUESSES || nowMillis - count.begun >= PERIOD_MILLIS;
+    return count == null || count.attempts < MOST_GUESSES || isOver(count, nowMillis);
   }
 
   /// The secret was right.
   synchronized void succeeded(Who who, Object secret) {
     Count user = users.get(who);
     if (user != null && user.secrets.remove(secret)) {
+      user.compared--;
       user.attempts = Math.max(0, user.attempts - 1);
-    }
-    Count source = sources.get(who.source());
-    if (source != null) {
-      source.secrets.remove(new Secret(who.user(), secret));
+      Count source = sources.get(who.source());
+      if (source != null) {
+        source.compared = Math.max(0, source.compared - 1);
+      }
     }
   }
 }
