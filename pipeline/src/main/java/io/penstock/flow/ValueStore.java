@@ -10,21 +10,16 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.block.LayerSpan;
-import io.penstock.block.Owned;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.check.Checks;
-import io.penstock.operator.InTurn;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierHolds.PutTerms;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -128,38 +123,39 @@ public final class ValueStore {
   /// @param before the value that it replaces, as far as the caller knows; null if it has to be looked for
   /// @param last run when all bytes have come, just before the value becomes visible; null for nothing
   /// @return the value that is there now; empty if another writer commits one first
-  public Mono<Stored> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable Stored before,
+  public Mono<StoredValue> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable StoredValue before,
       @Nullable Mono<Void> last) {
     return replace(name, length, before, head -> written(head, last, writer -> writer.write(bytes)));
   }
 
   /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
-  public Mono<Stored> replace(String name, long length, Filling bytes, @Nullable Stored before,
+  public Mono<StoredValue> replace(String name, long length, Filling bytes, @Nullable StoredValue before,
       @Nullable Mono<Void> last) {
     return replace(name, length, before, head -> head.parts() == 0 && head.tailBytes() > 0
-        ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks.getFirst() : head.key(), bytes,
+        ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks().getFirst() : head.key(), bytes,
             last)
         : written(head, last, writer -> writer.fill(bytes)));
   }
 
   /// @param key of `head`, which depends on its name alone
-  private Mono<Stored> inOneBlock(ValueHead head, BlockKey key, Filling bytes, @Nullable Mono<Void> last) {
-    return new OneBlockWriter<>(tier, head, key, REPLACING, bytes, last, new Stored(head, List.of(key)));
+  private Mono<StoredValue> inOneBlock(ValueHead head, BlockKey key, Filling bytes, @Nullable Mono<Void> last) {
+    return new OneBlockWriter<>(tier, head, key, REPLACING, bytes, last, new StoredValue(head, List.of(key)));
   }
 
-  private Mono<Stored> written(ValueHead head, @Nullable Mono<Void> last,
+  private Mono<StoredValue> written(ValueHead head, @Nullable Mono<Void> last,
       Function<ValueWriter, Mono<Boolean>> bytes) {
-    return write(head, Mono.empty(), last, REPLACING, bytes).filter(stored -> stored).map(stored -> new Stored(head));
+    return write(head, Mono.empty(), last, REPLACING, bytes).filter(stored -> stored)
+        .map(stored -> new StoredValue(head));
   }
 
-  private Mono<Stored> replace(String name, long length, @Nullable Stored before,
-      Function<ValueHead, Mono<Stored>> writing) {
+  private Mono<StoredValue> replace(String name, long length, @Nullable StoredValue before,
+      Function<ValueHead, Mono<StoredValue>> writing) {
     return Mono.defer(() -> {
       ValueHead head = head(name, length);
       return before == null
           ? lookFor(name).map(Optional::of).defaultIfEmpty(Optional.empty())
               .flatMap(old -> replace(head, old.orElse(null), writing))
-          : replace(head, before.head, writing);
+          : replace(head, before.head(), writing);
     });
   }
 
@@ -171,8 +167,9 @@ public final class ValueStore {
             scope -> Mono.fromRunnable(scope::close)));
   }
 
-  private Mono<Stored> replace(ValueHead head, @Nullable ValueHead old, Function<ValueHead, Mono<Stored>> writing) {
-    Mono<Stored> written = writing.apply(head);
+  private Mono<StoredValue> replace(ValueHead head, @Nullable ValueHead old,
+      Function<ValueHead, Mono<StoredValue>> writing) {
+    Mono<StoredValue> written = writing.apply(head);
     return old == null || old.parts() == 0
         ? written
         : written.flatMap(stored -> tier.remove(old.partKeys()).thenReturn(stored));
@@ -207,66 +204,11 @@ public final class ValueStore {
             .doOnSuccess(filled -> block.asSlice(end, spare).fill((byte) 0));
   }
 
-  /// A value that was stored or found, by its blocks. Equal for one writing of it.
-  public static final class Stored {
-    private final ValueHead head;
-    private final List<BlockKey> marks;
-
-    private Stored(ValueHead head) {
-      this(head, head.parts() == 0 ? List.of(head.key()) : List.of(head.key(), head.partKey(0)));
-    }
-
-    private Stored(ValueHead head, List<BlockKey> marks) {
-      this.head = head;
-      this.marks = marks;
-    }
-
-    public String name() {
-      return head.name();
-    }
-
-    /// Length in bytes.
-    public long length() {
-      return head.length();
-    }
-
-    /// What is known of it by any reader.
-    public Info info() {
-      return new Info(head.length(), head.version());
-    }
-
-    /// The keys of its parts, without the head.
-    public List<BlockKey> partKeys() {
-      return head.parts() == 0 ? List.of() : head.partKeys();
-    }
-
-    /// Its head and, if it has parts, the first one, which is evicted before the others and the head wherever the least
-    /// recently used block goes first: while a tier has both, the value is whole.
-    public List<BlockKey> marks() {
-      return marks;
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-      return other instanceof Stored stored && head.equals(stored.head);
-    }
-
-    @Override
-    public int hashCode() {
-      return head.version().hashCode();
-    }
-
-    @Override
-    public String toString() {
-      return "value " + head.name() + " of " + head.length() + " bytes";
-    }
-  }
-
   /// Finds values by their blocks: those of `keys` that have the head of a value. Counts as no use.
   ///
   /// @param keys of any blocks of this tier; those that are not heads are passed over
   /// @return in the order of `keys`; parts of these values may have been evicted
-  public Flux<Stored> heads(List<BlockKey> keys) {
+  public Flux<StoredValue> heads(List<BlockKey> keys) {
     CacheSpace space = tier.info().space();
     return Flux.usingWhen(Mono.fromSupplier(BlockScope::new),
         scope -> tier.peek(keys, scope).flatMapMany(lease -> lease.windows(windowParts, scope)
@@ -275,10 +217,10 @@ public final class ValueStore {
         scope -> Mono.fromRunnable(scope::close));
   }
 
-  private @Nullable Stored headIn(CacheSpace space, LeasedBlock one) {
+  private @Nullable StoredValue headIn(CacheSpace space, LeasedBlock one) {
     try (Block block = one.block()) {
       return block.read(memory -> ValueHead.read(space, memory))
-          .filter(head -> head.key().equals(block.key()) && mayExist(head)).map(Stored::new).orElse(null);
+          .filter(head -> head.key().equals(block.key()) && mayExist(head)).map(StoredValue::new).orElse(null);
     }
   }
 
@@ -310,7 +252,7 @@ public final class ValueStore {
   /// Finds the value of `name`; empty if there is none.
   ///
   /// @param scope owns the parts that are read
-  public Mono<Value> get(String name, BlockScope scope) {
+  public Mono<LeasedValue> get(String name, BlockScope scope) {
     requireNonNull(scope, "scope");
     return value(find(name, scope), scope);
   }
@@ -319,17 +261,18 @@ public final class ValueStore {
   /// question by name.
   ///
   /// @param scope owns the parts that are read
-  public Mono<Value> get(Stored known, BlockScope scope) {
+  public Mono<LeasedValue> get(StoredValue known, BlockScope scope) {
     requireNonNull(scope, "scope");
-    return value(find(known.marks.getFirst(), known.name(), scope), scope);
+    return value(find(known.marks().getFirst(), known.name(), scope), scope);
   }
 
-  private Mono<Value> value(Mono<Found> head, BlockScope scope) {
+  private Mono<LeasedValue> value(Mono<Found> head, BlockScope scope) {
     return head.flatMap(found -> found.head.parts() == 0
-        ? Mono.just(new Value(found, null, windowParts, scope, Span.whole(found.head)))
+        ? Mono.just(new LeasedValue(found, null, windowParts, scope, LeasedValue.Span.whole(found.head)))
         : tier.lease(found.head.partKeys(), OnMiss.SKIP, scope)
             .flatMap(lease -> lease.found().count() == found.head.parts()
-                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope, Span.whole(found.head)))
+                ? touch(found)
+                    .thenReturn(new LeasedValue(found, lease, windowParts, scope, LeasedValue.Span.whole(found.head)))
                 : lost(found, lease).then(Mono.empty())));
   }
 
@@ -352,7 +295,7 @@ public final class ValueStore {
   /// @param offset of the first byte
   /// @param bytes how many, from 1 on, all inside the value; else `IllegalArgumentException`
   /// @param scope owns the parts that are read
-  public Mono<Value> get(String name, long offset, long bytes, BlockScope scope) {
+  public Mono<LeasedValue> get(String name, long offset, long bytes, BlockScope scope) {
     requireNonNull(scope, "scope");
     return find(name, scope).flatMap(found -> {
       if (offset < 0 || bytes < 1 || bytes > found.head.length() - offset) {
@@ -360,40 +303,20 @@ public final class ValueStore {
         return Mono.error(new IllegalArgumentException("range must lie in the value of " + found.head.length()
             + " bytes (was " + bytes + " from " + offset + ")"));
       }
-      Span span = Span.of(found.head, offset, bytes);
+      LeasedValue.Span span = LeasedValue.Span.of(found.head, offset, bytes);
       return isWhole(found).flatMap(whole -> {
         if (!whole) {
           found.block.close();
           return Mono.empty();
         } else if (span.parts() == 0) {
-          return Mono.just(new Value(found, null, windowParts, scope, span));
+          return Mono.just(new LeasedValue(found, null, windowParts, scope, span));
         }
         return tier.lease(found.head.partKeys(span.first(), span.parts()), OnMiss.SKIP, scope)
             .flatMap(lease -> lease.found().count() == span.parts()
-                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope, span))
+                ? touch(found).thenReturn(new LeasedValue(found, lease, windowParts, scope, span))
                 : lost(found, lease).then(Mono.empty()));
       });
     });
-  }
-
-  /// A run of bytes of a value: those of some parts, and perhaps some of the head.
-  ///
-  /// @param first part
-  /// @param parts how many, without the head
-  private record Span(long offset, long bytes, int first, int parts) {
-    static Span of(ValueHead head, long offset, long bytes) {
-      int first = (int) Math.min(head.parts(), offset / head.partBytes());
-      int end = (int) Math.min(head.parts(), Math.ceilDiv(offset + bytes, head.partBytes()));
-      return new Span(offset, bytes, first, Math.max(0, end - first));
-    }
-
-    static Span whole(ValueHead head) {
-      return new Span(0, head.length(), 0, head.parts());
-    }
-
-    long end() {
-      return offset + bytes;
-    }
   }
 
   /// The head is used after its parts, so that it is evicted after them: while there is a head, its parts are known.
@@ -420,9 +343,9 @@ public final class ValueStore {
   /// Counts a value as used, if all of it is on the fastest level of the tier: it reads nothing.
   ///
   /// @return whether it counted
-  public Mono<Boolean> touch(Stored stored) {
-    List<BlockKey> all = new ArrayList<>(stored.head.parts() == 0 ? List.of() : stored.head.partKeys());
-    all.add(stored.head.key());
+  public Mono<Boolean> touch(StoredValue stored) {
+    List<BlockKey> all = new ArrayList<>(stored.head().parts() == 0 ? List.of() : stored.head().partKeys());
+    all.add(stored.head().key());
     return tier.locate(all).flatMap(runs -> runs.size() == 1 && runs.getFirst().level() == 0
         && runs.getFirst().blocks() == all.size()
             ? Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
@@ -434,9 +357,9 @@ public final class ValueStore {
   /// Removes a value that was stored or found, and no other of its name.
   ///
   /// @return whether it was there
-  public Mono<Boolean> remove(Stored stored) {
+  public Mono<Boolean> remove(StoredValue stored) {
     return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
-        scope -> find(stored.name(), scope).filter(found -> found.head.equals(stored.head))
+        scope -> find(stored.name(), scope).filter(found -> found.head.equals(stored.head()))
             .flatMap(found -> removeAll(found.head).thenReturn(true)).defaultIfEmpty(false),
         scope -> Mono.fromRunnable(scope::close));
   }
@@ -485,181 +408,6 @@ public final class ValueStore {
   record Found(ValueHead head, Block block) {
     Info info() {
       return new Info(head.length(), head.version());
-    }
-  }
-
-  /// A value that was found.
-  public static final class Value {
-    private final Found found;
-    private final @Nullable Lease lease;
-    private final int windowParts;
-    private final BlockScope scope;
-    private final Span span;
-    private long taken;
-
-    private Value(Found found, @Nullable Lease lease, int windowParts, BlockScope scope, Span span) {
-      this.span = span;
-      this.found = found;
-      this.lease = lease;
-      this.windowParts = windowParts;
-      this.scope = scope;
-    }
-
-    /// Length of the whole value in bytes.
-    public long length() {
-      return found.head.length();
-    }
-
-    /// The whole value, without its bytes.
-    public Info info() {
-      return found.info();
-    }
-
-    /// Whether it is the value that was stored or found as `stored`.
-    public boolean is(Stored stored) {
-      return stored.head.equals(found.head);
-    }
-
-    /// What is known of it without its bytes.
-    public Stored stored() {
-      return new Stored(found.head);
-    }
-
-    /// Gives it up without a read.
-    public void close() {
-      if (lease != null) {
-        lease.close();
-      }
-      found.block.close();
-    }
-
-    /// All bytes that were asked for, if they lie in the block of the head, which is read: then they take no stream.
-    /// Ends this value; the caller closes the part.
-    ///
-    /// @return null if there are others, or none: then [#parts()] has them
-    public @Nullable Part whole() {
-      if (lease != null || span.parts > 0 || tailBytes() == 0) {
-        return null;
-      }
-      Part all = new Part(found.block.share(), tailFrom(), tailBytes());
-      found.block.close();
-      return all;
-    }
-
-    /// The bytes that were asked for, in order, part by part, without a copy. Close each part when it is read.
-    ///
-    /// | | |
-    /// |---|---|
-    /// | backpressure | parts; a window of them is held ahead of demand |
-    /// | cancel | ends the lease; the scope of the get closes the parts not taken |
-    /// | signals | errors of the tier; [IncompleteBlockException] if a part that was not held was evicted or removed |
-    ///
-    /// @return for one subscriber
-    public Flux<Part> parts() {
-      Lease held = lease;
-      Flux<Part> whole =
-          held == null ? Flux.empty() : InTurn.of(parts(held), complete()).doFinally(end -> held.close());
-      return InTurn.of(whole, tailBytes() == 0 ? Flux.empty() : tail())
-          .doFinally(end -> found.block.close());
-    }
-
-    private Flux<Part> parts(Lease held) {
-      return held.windows(windowParts, scope).concatMapIterable(window -> window, 1).index(this::part);
-    }
-
-    /// Bytes of the span that lie in the head, which has the last bytes of the value.
-    private long tailBytes() {
-      return Math.max(0, span.end() - tailStart());
-    }
-
-    private long tailStart() {
-      return Math.max(span.offset, (long) found.head.parts() * found.head.partBytes());
-    }
-
-    private Flux<Part> tail() {
-      return Mono.fromSupplier(() -> part(found.block.share(), tailFrom(), tailBytes())).flux();
-    }
-
-    /// Where these bytes begin in the block of the head.
-    private long tailFrom() {
-      return found.head.tailOffset() + tailStart() - (long) found.head.parts() * found.head.partBytes();
-    }
-
-    private Part part(long index, LeasedBlock leased) {
-      if (leased.position() != index) {
-        leased.block().close();
-        throw missing(span.first + (int) index);
-      }
-      taken = index + 1;
-      int number = span.first + (int) index;
-      long start = (long) number * found.head.partBytes();
-      long from = Math.max(span.offset, start);
-      return part(leased.block(), from - start,
-          Math.min(span.end(), start + found.head.bytesOfPart(number)) - from);
-    }
-
-    private Flux<Part> complete() {
-      return Flux.defer(() -> taken < span.parts ? Flux.error(missing(span.first + (int) taken)) : Flux.empty());
-    }
-
-    private IncompleteBlockException missing(int index) {
-      return new IncompleteBlockException(found.head.partKey(index), 0, 1);
-    }
-
-    private Part part(Block block, long offset, long bytes) {
-      return scope.adopt(new Part(block, offset, bytes));
-    }
-  }
-
-  /// A run of bytes of a value.
-  public static final class Part extends Owned {
-    private final Block block;
-    private final long offset;
-    private final long bytes;
-    private @Nullable LayerSpan span;
-
-    private Part(Block block, long offset, long bytes) {
-      this.block = block;
-      this.offset = offset;
-      this.bytes = bytes;
-    }
-
-    public long bytes() {
-      return bytes;
-    }
-
-    /// Lends the bytes, read-only, to `reader`. The memory is valid until `reader` returns.
-    ///
-    /// @throws IllegalStateException if this part was closed
-    public <R> R read(Function<MemorySegment, R> reader) {
-      return block.read(memory -> reader.apply(memory.asSlice(offset, bytes)));
-    }
-
-    /// A second handle, for a second owner: no scope has it.
-    ///
-    /// @throws IllegalStateException if this part was closed
-    public Part share() {
-      return new Part(block.share(), offset, bytes);
-    }
-
-    /// The bytes as a direct buffer for a socket, valid while this handle is open; read-only by agreement. For one
-    /// thread.
-    public ByteBuffer buffer() {
-      LayerSpan held = span;
-      if (held == null) {
-        held = block.span(GranuleRange.all(block.layout()));
-        span = held;
-      }
-      return held.buffer().slice((int) offset, (int) bytes);
-    }
-
-    @Override
-    protected void free() {
-      LayerSpan held = span;
-      if (held != null) {
-        held.close();
-      }
-      block.close();
     }
   }
 

@@ -83,16 +83,16 @@ final class FilledValuesTest {
     }
   }
 
-  private ValueStore.@Nullable Stored put(String name, byte[] bytes, ValueStore.@Nullable Stored before) {
+  private @Nullable StoredValue put(String name, byte[] bytes, @Nullable StoredValue before) {
     return store.replace(name, bytes.length, new Source(bytes), before, null).block(SOON);
   }
 
-  private static byte @Nullable [] all(ValueStore.@Nullable Value value) {
+  private static byte @Nullable [] all(@Nullable LeasedValue value) {
     if (value == null) {
       return null;
     }
     ByteArrayOutputStream all = new ByteArrayOutputStream();
-    ValueStore.Part whole = value.whole();
+    ValuePart whole = value.whole();
     (whole == null ? value.parts().toIterable() : List.of(whole)).forEach(part -> {
       try (part) {
         all.writeBytes(bytes(part));
@@ -101,11 +101,11 @@ final class FilledValuesTest {
     return all.toByteArray();
   }
 
-  private static byte[] bytes(ValueStore.Part part) {
+  private static byte[] bytes(ValuePart part) {
     return part.read(memory -> memory.toArray(JAVA_BYTE));
   }
 
-  private byte @Nullable [] get(ValueStore.Stored stored) {
+  private byte @Nullable [] get(StoredValue stored) {
     try (BlockScope scope = new BlockScope()) {
       return all(store.get(stored, scope).block(SOON));
     }
@@ -116,10 +116,10 @@ final class FilledValuesTest {
     2 * PART - HEAD, 2 * PART - 10, 2 * PART, 5 * PART + 7, 9 * PART})
   void everyLength_comesBackAsItWasFilled_withZerosBehindIt(int length) {
     byte[] old = bytes(length, 1);
-    ValueStore.Stored before = requireNonNull(put("a", old, null));
+    StoredValue before = requireNonNull(put("a", old, null));
     assertThat(get(before)).isEqualTo(old);
     byte[] now = bytes(length, 2);
-    ValueStore.Stored stored = requireNonNull(put("a", now, before));
+    StoredValue stored = requireNonNull(put("a", now, before));
     assertThat(get(stored)).isEqualTo(now);
     assertThat(get(before)).as("the value that has the name by now").isEqualTo(now);
     try (BlockScope scope = new BlockScope()) {
@@ -129,7 +129,7 @@ final class FilledValuesTest {
   }
 
   /// A byte 0, and what the blocks of a value have behind its bytes.
-  private byte[] behind(ValueStore.Stored stored) {
+  private byte[] behind(StoredValue stored) {
     List<BlockKey> keys = new ArrayList<>(stored.partKeys());
     int tail = (int) Math.max(0, stored.length() - (long) keys.size() * PART);
     int inPart = keys.isEmpty() || tail > 0 ? PART : (int) (stored.length() - (keys.size() - 1L) * PART);
@@ -157,7 +157,7 @@ final class FilledValuesTest {
     for (int room : new int[] {0, 1, 63, 64, 65, 1000}) {
       byte[] bytes = bytes(PART - HEAD - room, 3);
       Source source = new Source(bytes);
-      ValueStore.Stored stored = requireNonNull(store.replace("a", bytes.length, source, null, null).block(SOON));
+      StoredValue stored = requireNonNull(store.replace("a", bytes.length, source, null, null).block(SOON));
       assertThat(source.spare).isEqualTo(Math.min(64, room));
       assertThat(get(stored)).isEqualTo(bytes);
     }
@@ -168,7 +168,7 @@ final class FilledValuesTest {
     put("short", bytes(100, 1), null);
     put("long", bytes(3 * PART, 1), null);
     put("empty", new byte[0], null);
-    ValueStore.Part part;
+    ValuePart part;
     try (BlockScope scope = new BlockScope()) {
       part = requireNonNull(requireNonNull(store.get("short", scope).block(SOON)).whole());
     }
@@ -178,7 +178,7 @@ final class FilledValuesTest {
     try (BlockScope scope = new BlockScope()) {
       assertThat(requireNonNull(store.get("long", scope).block(SOON)).whole()).isNull();
       assertThat(requireNonNull(store.get("empty", scope).block(SOON)).whole()).isNull();
-      ValueStore.Part range =
+      ValuePart range =
           requireNonNull(requireNonNull(store.get("short", 1, 10, scope).block(SOON)).whole());
       assertThat(bytes(range)).isEqualTo(Arrays.copyOfRange(bytes(100, 1), 1, 11));
       range.close();
@@ -187,7 +187,7 @@ final class FilledValuesTest {
 
   @Test
   void aValueThatIsGone_isNotFoundByWhatWasStored() {
-    ValueStore.Stored stored = requireNonNull(put("a", bytes(10, 1), null));
+    StoredValue stored = requireNonNull(put("a", bytes(10, 1), null));
     store.remove("a").block(SOON);
     assertThat(get(stored)).isNull();
     put("a", bytes(3 * PART, 2), null);
@@ -197,7 +197,7 @@ final class FilledValuesTest {
   @Test
   void aCancel_whileBytesAreMissing_leavesNothing() {
     for (int length : new int[] {10, 3 * PART}) {
-      ValueStore.Stored before = requireNonNull(put("a", bytes(20, 1), null));
+      StoredValue before = requireNonNull(put("a", bytes(20, 1), null));
       Sinks.Empty<Void> never = Sinks.empty();
       List<MemorySegment> asked = new ArrayList<>();
       Disposable put = store.replace("a", length, memory -> {
@@ -216,7 +216,7 @@ final class FilledValuesTest {
 
   @Test
   void aSourceThatFails_leavesNothing_andItsErrorIsSeen() {
-    ValueStore.Stored before = requireNonNull(put("a", bytes(20, 1), null));
+    StoredValue before = requireNonNull(put("a", bytes(20, 1), null));
     IllegalStateException broken = new IllegalStateException("broken");
     StepVerifier.create(store.replace("a", 10, memory -> Mono.error(broken), before, null))
         .expectErrorSatisfies(error -> assertThat(error).isSameAs(broken)).verify(SOON);
@@ -230,7 +230,7 @@ final class FilledValuesTest {
   @Test
   void ofTwoWriters_theFirstWins_andTheOtherIsToldSo() {
     Sinks.Empty<Void> slow = Sinks.empty();
-    List<ValueStore.Stored> first = new ArrayList<>();
+    List<StoredValue> first = new ArrayList<>();
     store.replace("a", 10, memory -> {
       memory.fill((byte) 1);
       return slow.asMono();
@@ -245,7 +245,7 @@ final class FilledValuesTest {
 
   @Test
   void aReadThatIsNotAskedFor_leasesNothing() {
-    ValueStore.Stored stored = requireNonNull(put("a", bytes(10, 1), null));
+    StoredValue stored = requireNonNull(put("a", bytes(10, 1), null));
     long hits = requireNonNull(tier.stat().block(SOON)).hits();
     try (BlockScope scope = new BlockScope()) {
       StepVerifier.create(store.get(stored, scope), 0).thenCancel().verify(SOON);

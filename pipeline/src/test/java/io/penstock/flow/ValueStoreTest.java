@@ -79,8 +79,8 @@ final class ValueStoreTest {
         .ofType(TierEvent.Present.class).map(TierEvent.Present::key).collectList().block(SOON));
     assertThat(all).hasSize(7);
     long uses = requireNonNull(tier.stat().block(SOON)).hits();
-    List<ValueStore.Stored> found = requireNonNull(store.heads(all).collectList().block(SOON));
-    assertThat(found).extracting(ValueStore.Stored::name).containsExactlyInAnyOrder("short", "long");
+    List<StoredValue> found = requireNonNull(store.heads(all).collectList().block(SOON));
+    assertThat(found).extracting(StoredValue::name).containsExactlyInAnyOrder("short", "long");
     assertThat(found).allSatisfy(value -> {
       assertThat(all).containsAll(value.partKeys()).containsAll(value.marks());
       assertThat(value.length()).isEqualTo(value.name().equals("short") ? 10 : 5 * PART);
@@ -119,12 +119,12 @@ final class ValueStoreTest {
 
   private static byte @Nullable [] get(ValueStore store, String name) {
     try (BlockScope scope = new BlockScope()) {
-      ValueStore.Value value = store.get(name, scope).block(SOON);
+      LeasedValue value = store.get(name, scope).block(SOON);
       return value == null ? null : all(value);
     }
   }
 
-  private static byte[] all(ValueStore.Value value) {
+  private static byte[] all(LeasedValue value) {
     byte[] read = new byte[(int) value.length()];
     AtomicInteger at = new AtomicInteger();
     value.parts().doOnNext(part -> {
@@ -183,7 +183,7 @@ final class ValueStoreTest {
       int offset = i < 3 ? i * 5 * PART : random.nextInt(bytes.length);
       int length = 1 + random.nextInt(bytes.length - offset);
       try (BlockScope scope = new BlockScope()) {
-        ValueStore.Value value = requireNonNull(store.get("ranged", offset, length, scope).block(SOON));
+        LeasedValue value = requireNonNull(store.get("ranged", offset, length, scope).block(SOON));
         assertThat(value.length()).isEqualTo(bytes.length);
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         List<Long> parts = new ArrayList<>();
@@ -361,7 +361,7 @@ final class ValueStoreTest {
     byte[] bytes = bytes(3 * PART, 1);
     assertThat(put("a", bytes)).isTrue();
     try (BlockScope scope = new BlockScope()) {
-      ValueStore.Value value = requireNonNull(store.get("a", scope).block(SOON));
+      LeasedValue value = requireNonNull(store.get("a", scope).block(SOON));
       assertThat(store.remove("a").block(SOON)).isTrue();
       assertThat(all(value)).isEqualTo(bytes);
     }
@@ -372,7 +372,7 @@ final class ValueStoreTest {
   void parts_comeAsTheyAreAskedFor() {
     assertThat(put("a", bytes(9 * PART, 1))).isTrue();
     try (BlockScope scope = new BlockScope()) {
-      ValueStore.Value value = requireNonNull(store.get("a", scope).block(SOON));
+      LeasedValue value = requireNonNull(store.get("a", scope).block(SOON));
       StepVerifier.create(value.parts(), 0).expectSubscription().thenRequest(2).expectNextCount(2)
           .expectNoEvent(Duration.ofMillis(1)).thenCancel().verify(SOON);
     }

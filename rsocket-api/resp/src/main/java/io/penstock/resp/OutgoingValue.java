@@ -4,7 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
-import io.penstock.flow.ValueStore;
+import io.penstock.flow.LeasedValue;
+import io.penstock.flow.ValuePart;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.node.door.PartBuf;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +50,7 @@ final class OutgoingValue {
     }
   }
 
-  private void found(ValueStore.Value value) {
+  private void found(LeasedValue value) {
     if (isOver) {
       value.close();
       scope.close();
@@ -57,7 +58,7 @@ final class OutgoingValue {
     }
     length = value.length();
     hasBegun = true;
-    ValueStore.Part whole = value.whole();
+    ValuePart whole = value.whole();
     if (whole == null) {
       value.parts().subscribe(parts);
     } else {
@@ -76,7 +77,7 @@ final class OutgoingValue {
     }
   }
 
-  private void next(ValueStore.Part part) {
+  private void next(ValuePart part) {
     if (isOver) {
       part.close();
       return;
@@ -195,14 +196,14 @@ final class OutgoingValue {
     done.run();
   }
 
-  private final class Parts extends BaseSubscriber<ValueStore.Part> {
+  private final class Parts extends BaseSubscriber<ValuePart> {
     @Override
     protected void hookOnSubscribe(Subscription subscription) {
       request(1);
     }
 
     @Override
-    protected void hookOnNext(ValueStore.Part part) {
+    protected void hookOnNext(ValuePart part) {
       session.onLoop(() -> next(part));
     }
 

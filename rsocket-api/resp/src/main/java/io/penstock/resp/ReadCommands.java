@@ -91,7 +91,7 @@ final class ReadCommands {
     for (int i = 1; i < args.size(); i++) {
       String name = session.name(args.get(i));
       if (name != null && session.values().isKnown(name, graceNanos)
-          && isKnownWith(session, EngineKey.needed(name))) {
+          && isKnownWith(session, EngineKey.needed(name), graceNanos)) {
         found++;
       } else if (name != null) {
         unknown = unknown == null ? new ArrayList<>() : unknown;
@@ -108,8 +108,9 @@ final class ReadCommands {
     }
   }
 
-  private static boolean isKnownWith(Session session, @Nullable String needed) {
-    return needed == null || session.values().knownLength(needed).isPresent();
+  /// A half that was found counts as a use of the other, too: the engine reads both.
+  private static boolean isKnownWith(Session session, @Nullable String needed, long graceNanos) {
+    return needed == null || session.values().isKnown(needed, graceNanos);
   }
 
   /// The length of the value of `name`; empty if it, or the one that it needs, is not there.
@@ -145,7 +146,10 @@ final class ReadCommands {
       done.run();
       return;
     }
-    look(session, args.get(2), found -> {
+    String name = session.name(args.get(2));
+    Mono<Long> bytes =
+        name == null || !session.may(Role.READER) ? Mono.empty() : session.values().bytes(name);
+    session.await(bytes, found -> {
       if (found == null) {
         session.replies().nil();
       } else {

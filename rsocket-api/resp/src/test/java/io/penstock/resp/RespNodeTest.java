@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +93,36 @@ final class RespNodeTest {
       assertThat(found).isGreaterThan(values / 3);
     } finally {
       second.close().block(SOON);
+    }
+  }
+
+  @Test
+  void valuesOfTwentyTimesTheDiskAndMemory_areAllTaken_andTakeNoMoreThanTheirs() throws IOException {
+    String yaml = "dram: 4MiB\nssd: 12MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.segment.bytes: 4MiB\n"
+        + "resp.part.bytes: 262656\n";
+    int values = 20 * (16 << 20) / 600_000;
+    Node node = start(yaml);
+    try (RespClient client = connect(node)) {
+      for (int i = 0; i < values; i++) {
+        assertThat(client.call("SET", "k" + i, value(i % 7, 600_000))).isEqualTo("+OK");
+        if (i % 50 == 0) {
+          assertThat(number(client, "penstock_disk_bytes"))
+              .isLessThanOrEqualTo(number(client, "penstock_disk_most_bytes"));
+        }
+      }
+      assertThat(number(client, "penstock_disk_bytes")).isPositive();
+      assertThat(number(client, "penstock_disk_most_bytes")).isLessThanOrEqualTo(12 << 20);
+      assertThat(filesIn(folder.resolve("ssd"))).as("bytes of files").isLessThanOrEqualTo(4 * (12 << 20));
+      assertThat(client.bulk("GET", "k" + (values - 1))).isEqualTo(value((values - 1) % 7, 600_000));
+      assertThat(client.bulk("GET", "k0")).isNull();
+    } finally {
+      node.close().block(SOON);
+    }
+  }
+
+  private static long filesIn(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
     }
   }
 

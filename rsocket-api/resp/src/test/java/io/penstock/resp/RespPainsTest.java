@@ -4,6 +4,7 @@ import static io.penstock.resp.RespClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
+import io.penstock.node.config.RespSettings;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.KnownBlocks;
@@ -150,9 +151,70 @@ final class RespPainsTest {
     assertThat(took.getLast()).isLessThanOrEqualTo(mostNanos);
   }
 
+  /// The pool has room for 21 values. What an engine finds stays until it is read, though each round stores two more.
+  @Test
+  void pairsThatAreFound_stayThroughAStorm_andThoseThatLeave_leaveTogether() throws IOException {
+    int pairs = 4;
+    try (OpenDoor door = OpenDoor.of(Map.of(RespSettings.GRACE, "1ms")); RespClient client = door.connect()) {
+      for (int i = 0; i < pairs; i++) {
+        assertThat(client.call("SET", chunk(i) + "metadata", value(i, 28))).isEqualTo("+OK");
+        assertThat(client.call("SET", chunk(i) + "kv_bytes", value(i, 600_000))).isEqualTo("+OK");
+      }
+      for (int round = 0; round < 40; round++) {
+        for (int i = 0; i < pairs; i++) {
+          assertThat(client.call("EXISTS", chunk(i) + "metadata")).as("round " + round).isEqualTo(":1");
+        }
+        client.call("SET", "a" + round, value(round, 600_000));
+        client.call("SET", "b" + round, value(round, 600_000));
+      }
+      for (int i = 0; i < pairs; i++) {
+        assertThat(client.bulk("GET", chunk(i) + "metadata")).isEqualTo(value(i, 28));
+        assertThat(client.bulk("GET", chunk(i) + "kv_bytes")).isEqualTo(value(i, 600_000));
+      }
+      for (int i = 0; i < 40; i++) {
+        client.call("SET", "c" + i, value(i, 600_000));
+      }
+      Eventually.holds("all pairs have left, both halves of each", () -> {
+        for (int i = 0; i < pairs; i++) {
+          if (client.bulk("GET", chunk(i) + "metadata") != null || client.bulk("GET", chunk(i) + "kv_bytes") != null) {
+            return false;
+          }
+        }
+        return true;
+      });
+    }
+  }
+
+  private static String chunk(int number) {
+    return "model@1@0@" + number + "f@half";
+  }
+
+  @Test
+  void questionsForAllThatIsThere_tenTimes_keepNothingFromBeingStored() throws IOException {
+    try (OpenDoor door = OpenDoor.of(Map.of(RespSettings.GRACE, "1ms")); RespClient client = door.connect()) {
+      for (int i = 0; i < 42; i++) {
+        for (int probe = 0; i >= 21 && probe < 210; probe++) {
+          client.call("EXISTS", "k" + (i - 1 - probe % 21));
+        }
+        assertThat(client.call("SET", "k" + i, value(i, 600_000))).isEqualTo("+OK");
+        assertThat(client.bulk("GET", "k" + i)).isEqualTo(value(i, 600_000));
+      }
+      assertThat(door.figures().drops()).isZero();
+    }
+  }
+
   @Test
   void events_equalWhatIsThere_afterRandomRequests() throws IOException {
-    long seed = 20_261_129;
+    change(2_000, 20_261_129);
+  }
+
+  @Test
+  @Tag("proof")
+  void events_equalWhatIsThere_afterAHundredThousandRandomRequests() throws IOException {
+    change(100_000, 20_261_130);
+  }
+
+  private static void change(int times, long seed) throws IOException {
     Random random = new Random(seed);
     Map<BlockTier, KnownBlocks> tiers = new HashMap<>();
     try (OpenDoor door = new OpenDoor(2 << 20, tier -> {
@@ -165,7 +227,7 @@ final class RespPainsTest {
       });
       return tier;
     }, Map.of(), Access.open()); RespClient client = door.connect()) {
-      for (int i = 0; i < 2_000; i++) {
+      for (int i = 0; i < times; i++) {
         String name = "k" + random.nextInt(120);
         int kind = random.nextInt(10);
         if (kind < 6) {

@@ -264,6 +264,9 @@ final class RespValuesTest {
       assertThat(client.call("SET", "long", value(1, 1_000_000))).isEqualTo("+OK"); // 4 parts of 262,656
       assertThat(client.call("SET", "short", value(1, 100))).isEqualTo("+OK"); // a part of 4,608
       assertThat(number(client, "used_memory")).isEqualTo(4 * 262_656 + 4_608);
+      assertThat(client.call("MEMORY", "USAGE", "long")).isEqualTo(":" + 4 * 262_656);
+      assertThat(client.call("MEMORY", "USAGE", "short")).isEqualTo(":4608");
+      assertThat(client.call("MEMORY", "USAGE", "none")).isEqualTo("$-1");
       assertThat(client.call("DEL", "long")).isEqualTo(":1");
       assertThat(number(client, "used_memory")).isEqualTo(4_608);
       assertThat(client.call("DEL", "short")).isEqualTo(":1");

@@ -213,6 +213,32 @@ final class PainsTest {
   }
 
   @Test
+  void anUploadInParts_needsRoomForTheObjectAndOnePart() throws IOException {
+    int part = 8 << 20;
+    String room = "dram: " + (64 + 8 + 4) + "MiB\ns3.part.bytes: \"262656\"\n"; // 4 MiB for what is on its way
+    try (TestNode node = TestNode.start(folder, room); RawClient client = new RawClient(node.port())) {
+      String begun = client.ask("POST", "/b/up?uploads", "", NONE).text();
+      String id = begun.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
+      StringBuilder all = new StringBuilder("<CompleteMultipartUpload>");
+      for (int i = 1; i <= 8; i++) {
+        RawClient.Answer put = client.ask("PUT", "/b/up?partNumber=" + i + "&uploadId=" + id, "", bytes(i, part));
+        assertThat(put.status()).isEqualTo(200);
+        all.append("<Part><PartNumber>").append(i).append("</PartNumber><ETag>").append(put.headers().get("etag"))
+            .append("</ETag></Part>");
+      }
+      String end = all.append("</CompleteMultipartUpload>").toString();
+      assertThat(client.ask("POST", "/b/up?uploadId=" + id, "", end.getBytes(StandardCharsets.UTF_8)).status())
+          .isEqualTo(200);
+      RawClient.Answer read = client.get("/b/up");
+      assertThat(read.status()).isEqualTo(200);
+      for (int i = 1; i <= 8; i++) {
+        assertThat(Arrays.copyOfRange(read.body(), (i - 1) * part, i * part)).isEqualTo(bytes(i, part));
+      }
+      assertThat(figures(node).drops()).isZero();
+    }
+  }
+
+  @Test
   void aRestart_findsWhatIsOnTheDisk() throws IOException {
     String disk = "dram: 8MiB\nssd: 256MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.segment.bytes: 4MiB\n";
     String boot;

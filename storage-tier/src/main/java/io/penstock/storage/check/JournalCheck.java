@@ -8,6 +8,7 @@ import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.engine.file.JournalFiles;
 import io.penstock.storage.record.RecordVersionException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -18,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /// Reads and compares every byte of a journal: heads, commit marks, every granule of every block, also of dead ones.
 /// Changes nothing, needs neither the engine nor the cache space, and goes on behind damage. Every record of a
@@ -39,6 +41,22 @@ public final class JournalCheck {
     this.progress = progress;
     this.opening = opening;
     this.checkpoints = new Checkpoints(files.directory());
+  }
+
+  /// The journals of a disk level in `directory`: the one in itself, and one in a folder for each space, as a node with
+  /// several spaces has them.
+  ///
+  /// @return in the order of their names; `directory` alone if there is none
+  /// @throws StorageFailedException if the directory cannot be read
+  public static List<Path> journals(Path directory) {
+    try (Stream<Path> inside = Files.list(directory)) {
+      List<Path> all = Stream.concat(Stream.of(directory), inside.sorted()).filter(JournalFiles::isJournal).toList();
+      return all.isEmpty() ? List.of(directory) : all;
+    } catch (IOException e) {
+      throw new StorageFailedException("read " + directory, e);
+    } catch (UncheckedIOException e) {
+      throw new StorageFailedException("read " + directory, new IOException(e));
+    }
   }
 
   /// Checks the journal in `directory`, which no process can open meanwhile. Bytes that the medium does not give count

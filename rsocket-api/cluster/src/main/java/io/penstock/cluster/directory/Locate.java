@@ -31,6 +31,11 @@ public final class Locate {
     return map.locate(asked).map(found -> answer(found, members.get()));
   }
 
+  /// Questions to members that had no answer in time, so far: what these keep was as if unknown.
+  public long unanswered() {
+    return map.unanswered();
+  }
+
   private static Located answer(List<byte[]> found, KnownMembers known) {
     Map<Integer, Integer> numbers = new LinkedHashMap<>();
     List<List<Holder>> all = new ArrayList<>(found.size());

@@ -7,12 +7,14 @@ import io.penstock.cluster.directory.SharedMap;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.LongPredicate;
 import org.infinispan.AdvancedCache;
@@ -43,6 +45,7 @@ final class DistributedMap implements SharedMap {
   private final Scheduler waiting;
   private final Scheduler sweeper;
   private final Scheduler timers;
+  private final LongAdder unanswered = new LongAdder();
 
   /// @param waiting virtual threads, each of which waits for a change: Infinispan changes many entries in no other way
   /// @param sweeper one thread, which walks over all entries kept here
@@ -102,10 +105,19 @@ final class DistributedMap implements SharedMap {
   /// that falls silent hides the names that it keeps, and no others. Fails only if no question can be asked.
   @Override
   public Mono<List<byte[]>> locate(List<BlockName> names) {
-    return Flux.defer(() -> Flux.fromIterable(byOwner(names).values()))
-        .flatMapDelayError(keys -> Mono.fromCompletionStage(() -> cache.getAllAsync(keys)), MOST_OWNERS, 1)
-        .takeUntilOther(Mono.delay(SILENCE, timers)).materialize().collectList()
-        .flatMap(answers -> inOrder(names, answers));
+    return Mono.defer(() -> {
+      Collection<Set<byte[]>> asked = byOwner(names).values();
+      return Flux.fromIterable(asked)
+          .flatMapDelayError(keys -> Mono.fromCompletionStage(() -> cache.getAllAsync(keys)), MOST_OWNERS, 1)
+          .takeUntilOther(Mono.delay(SILENCE, timers)).materialize().collectList()
+          .doOnNext(answers -> unanswered.add(asked.size() - answers.stream().filter(Signal::isOnNext).count()))
+          .flatMap(answers -> inOrder(names, answers));
+    });
+  }
+
+  @Override
+  public long unanswered() {
+    return unanswered.sum();
   }
 
   private static Mono<List<byte[]>> inOrder(List<BlockName> names, List<Signal<Map<byte[], byte[]>>> answers) {

@@ -136,6 +136,11 @@ final class InfinispanMembership implements Membership {
   }
 
   @Override
+  public long unanswered() {
+    return directory.unanswered();
+  }
+
+  @Override
   public long refused() {
     return caches.transport().refused();
   }

@@ -33,6 +33,7 @@ final class SplitTest {
 
       DISCARD cut = cut(c);
       assertThat(a.held(KEYS)).as("names that a and b keep, while c is silent and not missed yet").isGreaterThan(200);
+      assertThat(a.membership.unanswered()).as("questions to c").isPositive();
       Eventually.holds("c is alone", PATIENCE, () -> c.members().equals(List.of("c")));
       Eventually.holds("c is missed", PATIENCE, () -> a.members().equals(List.of("a", "b")));
       KEYS.subList(0, 200).forEach(c.tier::evict);

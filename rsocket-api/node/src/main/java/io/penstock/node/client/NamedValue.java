@@ -1,6 +1,8 @@
 package io.penstock.node.client;
 
 import io.penstock.block.BlockScope;
+import io.penstock.flow.LeasedValue;
+import io.penstock.flow.ValuePart;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
@@ -91,12 +93,12 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
   /// @param place where the bytes go, to end the sentence; empty for standard output
   int get(NodeLink node, Destination destination, String place) throws IOException {
     try (BlockScope scope = new BlockScope()) {
-      Optional<ValueStore.Value> found =
+      Optional<LeasedValue> found =
           Answers.of(new ValueStore(node.tier()).get(name, scope).singleOptional(), patience);
       if (found.isEmpty()) {
         return missing(new Outcome(name, 0, false, false));
       }
-      ValueStore.Value value = found.get();
+      LeasedValue value = found.get();
       try (WritableByteChannel to = destination.open()) {
         write(value, to);
       }
@@ -106,9 +108,9 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     }
   }
 
-  private static void write(ValueStore.Value value, WritableByteChannel to) {
-    for (ValueStore.Part each : value.parts().toIterable(1)) {
-      try (ValueStore.Part part = each) {
+  private static void write(LeasedValue value, WritableByteChannel to) {
+    for (ValuePart each : value.parts().toIterable(1)) {
+      try (ValuePart part = each) {
         part.read(memory -> {
           Channel.writeAll(to, memory.asByteBuffer());
           return true;

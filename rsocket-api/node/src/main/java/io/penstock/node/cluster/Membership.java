@@ -16,6 +16,10 @@ public interface Membership extends ClusterDirectory {
   /// Messages that were dropped since the node joined, for they were not of a member with the secret; 0 without one.
   long refused();
 
+  /// Questions about blocks that members did not answer in time since the node joined: the names that they keep were
+  /// as if unknown.
+  long unanswered();
+
   /// Tells the cluster which blocks `tier` has, from now on: its present blocks first, at a bounded rate, then each
   /// change. After a split of the cluster it tells all again. Does not wait for any of it.
   ///

@@ -1,6 +1,8 @@
 package io.penstock.node.door;
 
 import io.penstock.block.BlockScope;
+import io.penstock.flow.LeasedValue;
+import io.penstock.flow.StoredValue;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.text.Reason;
 import io.penstock.operator.InTurn;
@@ -25,6 +27,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
 
 /// The values of one space, in the form of `PROTOCOL.md`, section 8. A value lies in the tier with the longest parts
@@ -170,7 +173,7 @@ public final class DoorValues {
   }
 
   private interface Replacing {
-    Mono<ValueStore.Stored> in(ValueStore store, ValueStore.@Nullable Stored before, @Nullable Mono<Void> last);
+    Mono<StoredValue> in(ValueStore store, @Nullable StoredValue before, @Nullable Mono<Void> last);
   }
 
   /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
@@ -184,7 +187,7 @@ public final class DoorValues {
       if (before != null) {
         known.ignoreEvents(before);
       }
-      Mono<ValueStore.Stored> replaced = before != null && before.size() == size
+      Mono<StoredValue> replaced = before != null && before.size() == size
           ? bytes.in(stores.get(size), before.stored(), null)
           : bytes.in(stores.get(size), null,
               before == null ? removeFrom(name, size).then() : remove(before).then());
@@ -196,10 +199,28 @@ public final class DoorValues {
                 ? Mono.just(true)
                 : remove(displaced).thenReturn(true);
           }).switchIfEmpty(Mono.fromSupplier(() -> {
-            heed(before);
+            heed(before, 0);
             return false;
-          })).doOnError(failure -> heed(before)).doOnCancel(() -> heed(before));
+          })).doOnError(failure -> ended(name, before, size, untilMillis)).doFinally(end -> {
+            if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
+              ended(name, before, size, untilMillis);
+            }
+          });
     });
+  }
+
+  /// Looks what became of a put that did not end well: it may have stored its value all the same.
+  private void ended(String name, KnownNames.@Nullable Known before, int size, LongSupplier untilMillis) {
+    long until = untilMillis.getAsLong();
+    heed(before, until);
+    if (before == null || before.size() != size) {
+      ValueStore store = stores.get(size);
+      whileOpen(store.heads(List.of(store.headKey(name))).next()).filter(found -> found.name().equals(name))
+          .subscribe(found -> {
+            known.addIfAbsent(new KnownNames.Known(found, size, until, nanos.getAsLong()));
+            review(known.of(name)); // its parts may be gone
+          }, failure -> LOG.debug("a value of a put that ended is known when it is used", failure));
+    }
   }
 
   /// Removes this value, and no other of its name.
@@ -208,11 +229,12 @@ public final class DoorValues {
   }
 
   /// Looks what became of a value whose put did not end well: the new value may be there all the same.
-  private void heed(KnownNames.@Nullable Known before) {
+  private void heed(KnownNames.@Nullable Known before, long untilMillis) {
     if (before != null && known.heedEvents(before)) {
       whileOpen(stores.get(before.size()).heads(List.of(before.marks().getFirst())).next())
           .filter(now -> !now.equals(before.stored()))
-          .subscribe(now -> known.replace(before, new KnownNames.Known(now, before.size(), 0, nanos.getAsLong())),
+          .subscribe(
+              now -> known.replace(before, new KnownNames.Known(now, before.size(), untilMillis, nanos.getAsLong())),
               failure -> known.forget(before));
       review(before);
     }
@@ -244,7 +266,7 @@ public final class DoorValues {
   /// Finds the value of `name`; empty if there is none.
   ///
   /// @param scope owns the parts that are read
-  public Mono<ValueStore.Value> get(String name, BlockScope scope) {
+  public Mono<LeasedValue> get(String name, BlockScope scope) {
     return Mono.defer(() -> {
       KnownNames.Known one = known.of(name);
       if (one == null) {
@@ -261,7 +283,7 @@ public final class DoorValues {
     });
   }
 
-  private Mono<ValueStore.Value> find(String name, int size, long untilMillis, BlockScope scope) {
+  private Mono<LeasedValue> find(String name, int size, long untilMillis, BlockScope scope) {
     return Mono.defer(() -> {
       KnownNames.Known before = known.of(name);
       return stores.get(size).get(name, scope).doOnNext(found -> learn(before, found, size, untilMillis));
@@ -269,7 +291,7 @@ public final class DoorValues {
   }
 
   /// Knows what a read found, unless a put or another read was quicker: the read may have found an older value.
-  private void learn(KnownNames.@Nullable Known before, ValueStore.Value found, int size, long untilMillis) {
+  private void learn(KnownNames.@Nullable Known before, LeasedValue found, int size, long untilMillis) {
     KnownNames.Known now = new KnownNames.Known(found.stored(), size, untilMillis, nanos.getAsLong());
     if (before == null) {
       known.addIfAbsent(now);
@@ -312,11 +334,26 @@ public final class DoorValues {
       if (one != null) {
         return isOver(one) ? removeOver(one).then(Mono.empty()) : Mono.just(one.length());
       }
-      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::length), 1).next();
+      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, LeasedValue::length), 1).next();
     });
   }
 
-  private <T> Mono<T> lookAt(String name, int size, Function<ValueStore.Value, T> fact) {
+  /// The bytes that the value of `name` takes in its tiers, which are those of its blocks: more than its length. Empty
+  /// if there is none.
+  public Mono<Long> bytes(String name) {
+    return Mono.defer(() -> {
+      KnownNames.Known one = known.of(name);
+      if (one != null) {
+        return isOver(one)
+            ? removeOver(one).then(Mono.empty())
+            : Mono.just(one.stored().blocks() * partBytes[one.size()]);
+      }
+      return Flux.range(0, stores.size())
+          .concatMap(i -> lookAt(name, i, found -> found.stored().blocks() * partBytes[i]), 1).next();
+    });
+  }
+
+  private <T> Mono<T> lookAt(String name, int size, Function<LeasedValue, T> fact) {
     ValueStore store = stores.get(size);
     return tiers.get(size).contains(List.of(store.headKey(name))).flatMap(there -> there.count() == 0
         ? Mono.empty()
@@ -346,7 +383,7 @@ public final class DoorValues {
             ? removeOver(one).then(Mono.empty())
             : Mono.just(one.stored().info());
       }
-      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, ValueStore.Value::info), 1).next();
+      return Flux.range(0, stores.size()).concatMap(i -> lookAt(name, i, LeasedValue::info), 1).next();
     });
   }
 
@@ -354,7 +391,7 @@ public final class DoorValues {
   /// none.
   ///
   /// @param scope owns the parts that are read
-  public Mono<ValueStore.Value> get(String name, long offset, long bytes, BlockScope scope) {
+  public Mono<LeasedValue> get(String name, long offset, long bytes, BlockScope scope) {
     return Mono.defer(() -> {
       KnownNames.Known one = known.of(name);
       if (one != null && isOver(one)) {

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
-import io.penstock.flow.ValueStore;
+import io.penstock.flow.StoredValue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -47,8 +47,8 @@ final class KnownNames {
   /// @param size index of the tier that has it
   /// @param untilMillis when it ends by itself; 0 for never
   /// @param usedNanos when it was used last, as far as this node saw
-  record Known(ValueStore.Stored stored, int size, long untilMillis, AtomicLong usedNanos) {
-    Known(ValueStore.Stored stored, int size, long untilMillis, long usedNanos) {
+  record Known(StoredValue stored, int size, long untilMillis, AtomicLong usedNanos) {
+    Known(StoredValue stored, int size, long untilMillis, long usedNanos) {
       this(stored, size, untilMillis, new AtomicLong(usedNanos));
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.node.door;
 
 import io.penstock.block.BlockKey;
+import io.penstock.flow.StoredValue;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.text.Reason;
 import io.penstock.operator.InTurn;
@@ -49,7 +50,7 @@ final class NameSearch {
   /// @param isKnown whether a block is known to be one of a value
   /// @param leftOut runs if there are blocks that the search does not look at
   /// @return cold; ends when all blocks were looked at, and never if a level gives no blocks now
-  Flux<ValueStore.Stored> values(Predicate<BlockKey> isKnown, Runnable leftOut) {
+  Flux<StoredValue> values(Predicate<BlockKey> isKnown, Runnable leftOut) {
     return tier.follow().takeUntil(TierEvent.SnapshotEnded.class::isInstance)
         .collect(Walk::new, Walk::apply)
         .doOnNext(walk -> {
@@ -62,7 +63,7 @@ final class NameSearch {
         .subscribeOn(threads.decisions());
   }
 
-  private Flux<ValueStore.Stored> step(Walk walk, Predicate<BlockKey> isKnown) {
+  private Flux<StoredValue> step(Walk walk, Predicate<BlockKey> isKnown) {
     return Flux.defer(() -> {
       List<BlockKey> batch = walk.next(isKnown);
       return batch.isEmpty()
@@ -71,7 +72,7 @@ final class NameSearch {
     });
   }
 
-  private Flux<ValueStore.Stored> read(List<BlockKey> batch) {
+  private Flux<StoredValue> read(List<BlockKey> batch) {
     return store.heads(batch).onErrorResume(failure -> {
       if (batch.size() > 1) {
         return Flux.fromIterable(batch).concatMap(key -> read(List.of(key)), 1);
@@ -81,10 +82,10 @@ final class NameSearch {
     });
   }
 
-  private Flux<ValueStore.Stored> pause(int blocks) {
+  private Flux<StoredValue> pause(int blocks) {
     long nanos = (long) ((double) blocks * blockBytes() / bytesPerSecond * TimeUnit.SECONDS.toNanos(1));
     return Mono.delay(Duration.ofNanos(nanos), threads.timers()).publishOn(threads.decisions()).ignoreElement()
-        .cast(ValueStore.Stored.class).flux();
+        .cast(StoredValue.class).flux();
   }
 
   private int blockBytes() {
@@ -131,7 +132,7 @@ final class NameSearch {
       return batch;
     }
 
-    private void found(ValueStore.Stored value) {
+    private void found(StoredValue value) {
       parts.addAll(value.partKeys());
     }
   }

@@ -240,6 +240,8 @@ final class NodeInCluster {
       FunctionCounter.builder("penstock.cluster.refused", this, NodeInCluster::refused)
           .description("Messages to this member that were not sealed with the secret of its cluster")
           .register(registry);
+      FunctionCounter.builder("penstock.cluster.unanswered", this, NodeInCluster::unanswered)
+          .description("Questions about blocks that members did not answer in time").register(registry);
       Gauge.builder("penstock.cluster.hot.copies", this, NodeInCluster::hotCopies)
           .description("Copies of hot blocks that this node keeps at other members").register(registry);
     }
@@ -248,6 +250,11 @@ final class NodeInCluster {
   private long refused() {
     Membership member = membership;
     return member == null ? 0 : member.refused();
+  }
+
+  private long unanswered() {
+    Membership member = membership;
+    return member == null ? 0 : member.unanswered();
   }
 
   private int hotCopies() {

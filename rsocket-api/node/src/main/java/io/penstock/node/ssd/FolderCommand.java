@@ -5,8 +5,11 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.storage.check.CheckProgress;
+import io.penstock.storage.check.JournalCheck;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -21,7 +24,8 @@ abstract class FolderCommand<R> implements Callable<Integer> {
   private final String name;
 
   @Parameters(paramLabel = "DIR",
-      description = "Folder of the blocks, as ssd.dir names it; no node may use it meanwhile.")
+      description = "Folder of the blocks, as ssd.dir names it, with those of its spaces; no node may use it "
+          + "meanwhile.")
   private Path directory = Path.of(".");
 
   @Option(names = "--json", description = "Print the report as one JSON document.")
@@ -40,22 +44,35 @@ abstract class FolderCommand<R> implements Callable<Integer> {
   /// Whether nothing is wrong, now.
   abstract boolean isHealthy(R report);
 
+  /// The findings of several folders.
+  ///
+  /// @param clean whether nothing is wrong in any
+  private record All<R>(boolean clean, List<R> folders) {}
+
   @Override
   public final Integer call() throws IOException {
     Folders.require("DIR", directory);
-    R report = FolderFailure.guarded(directory, this::watched);
+    List<Path> folders = FolderFailure.guarded(directory, () -> JournalCheck.journals(directory));
+    List<R> reports = new ArrayList<>();
+    for (Path folder : folders) {
+      reports.add(FolderFailure.guarded(folder, () -> watched(folder)));
+    }
+    boolean isHealthy = reports.stream().allMatch(this::isHealthy);
     if (json) {
-      console.json(report);
+      console.json(reports.size() == 1 ? reports.getFirst() : new All<>(isHealthy, reports));
     } else {
-      console.out().print(table(report));
+      for (int i = 0; i < reports.size(); i++) {
+        console.out().print((reports.size() == 1 ? "" : (i == 0 ? "" : "\n") + folders.get(i) + ":\n")
+            + table(reports.get(i)));
+      }
     }
     console.requireHeard();
-    return isHealthy(report) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    return isHealthy ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  private R watched() {
+  private R watched(Path folder) {
     try (Progress progress = Progress.of(console, name, "MiB", MIB)) {
-      return run(directory, progress::at);
+      return run(folder, progress::at);
     }
   }
 }

@@ -13,7 +13,8 @@ import picocli.CommandLine.Option;
     name = "verify",
     description = {"Reads every byte of a folder of blocks and compares it with its checksums.", "",
       "Changes nothing. Ends with 1 if any byte differs from what was written, or cannot be read. An "
-          + "incomplete record at the end, which a crash leaves, counts too.",
+          + "incomplete record at the end, which a crash leaves, counts too. Each space of a node with several has a "
+          + "folder in ssd.dir: all of them are read.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

@@ -132,6 +132,11 @@ public final class FakeClusters implements Clusters {
     }
 
     @Override
+    public long unanswered() {
+      return 7;
+    }
+
+    @Override
     public Optional<Duration> toldAgo(String name) {
       return Optional.of(TOLD_AGO).filter(ago -> of(terms.cluster()).stream().anyMatch(
           one -> one.terms.node().equals(name)));

@@ -107,7 +107,8 @@ final class NodeInClusterTest {
     assertThat(members.at("/members/0/name").asString()).as("named as clients reach it")
         .isEqualTo("127.0.0.1:" + other.port());
     assertThat(AdminRequest.get(one.adminPort().orElseThrow(), "/metrics").body())
-        .contains("penstock_cluster_members{state=\"up\"} 2.0", "penstock_cluster_members{state=\"draining\"} 0.0");
+        .contains("penstock_cluster_members{state=\"up\"} 2.0", "penstock_cluster_members{state=\"draining\"} 0.0",
+            "penstock_cluster_unanswered_total 7.0");
     assertThat(AdminRequest.get(one.adminPort().orElseThrow(), "/").body()).contains("/cluster");
     assertThat(Ready.of(one, config(Map.of(ClusterSettings.CLUSTER, "pair"))).sentence())
         .contains("\nmember one of cluster pair at 127.0.0.1:7801\n");

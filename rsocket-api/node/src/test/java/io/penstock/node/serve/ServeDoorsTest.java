@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.SlabArena;
+import io.penstock.flow.LeasedValue;
+import io.penstock.flow.ValuePart;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
@@ -91,13 +93,13 @@ final class ServeDoorsTest {
 
   private static byte @Nullable [] get(DoorValues values, String name) {
     try (BlockScope scope = new BlockScope()) {
-      return values.get(name, scope).flatMapMany(ValueStore.Value::parts).collect(ByteArrayOutputStream::new,
+      return values.get(name, scope).flatMapMany(LeasedValue::parts).collect(ByteArrayOutputStream::new,
           ServeDoorsTest::append).map(ByteArrayOutputStream::toByteArray)
           .filter(all -> all.length > 0).block(SOON);
     }
   }
 
-  private static void append(ByteArrayOutputStream all, ValueStore.Part part) {
+  private static void append(ByteArrayOutputStream all, ValuePart part) {
     all.writeBytes(part.read(memory -> memory.toArray(ValueLayout.JAVA_BYTE)));
     part.close();
   }
@@ -123,7 +125,7 @@ final class ServeDoorsTest {
     opened.add(() -> client.close().block(SOON));
     try (BlockScope scope = new BlockScope()) {
       assertThat(new ValueStore(new RemoteTier(client, ValueStore.space("values", 262_656, "")))
-          .get("v2000000", scope).flatMapMany(ValueStore.Value::parts)
+          .get("v2000000", scope).flatMapMany(LeasedValue::parts)
           .collect(ByteArrayOutputStream::new, ServeDoorsTest::append).map(ByteArrayOutputStream::toByteArray)
           .block(SOON)).isEqualTo(bytes(2_000_000, 2_000_000));
     }

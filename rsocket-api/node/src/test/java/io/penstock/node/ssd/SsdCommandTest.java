@@ -40,19 +40,31 @@ final class SsdCommandTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 16, 16));
 
   private JournalStore open() {
+    return open(folder);
+  }
+
+  private static JournalStore open(Path folder) {
     return JournalStore.open(SPACE,
         JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20));
   }
 
   private void write() {
-    JournalStore store = open();
-    List<Block> blocks = Blocks.keys(SPACE, 0, 10).stream().map(key -> Blocks.block(arena, key)).toList();
+    write(folder, 10);
+  }
+
+  private void write(Path folder, int count) {
+    JournalStore store = open(folder);
+    List<Block> blocks = Blocks.keys(SPACE, 0, count).stream().map(key -> Blocks.block(arena, key)).toList();
     store.put(blocks).block();
     blocks.forEach(Block::close);
     store.close().block();
   }
 
   private void damage(int at) throws IOException {
+    damage(folder, at);
+  }
+
+  private static void damage(Path folder, int at) throws IOException {
     try (FileChannel file =
         FileChannel.open(folder.resolve("segment-0000000001.log"), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer one = ByteBuffer.allocate(1);
@@ -153,6 +165,33 @@ final class SsdCommandTest {
     CommandLineRun newer = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(newer.exitCode()).isEqualTo(74);
     assertThat(newer.err()).contains("format 3, engine plain");
+  }
+
+  @Test
+  void verify_ofTheFolderOfANode_readsThoseOfAllItsSpaces() throws IOException {
+    Path first = folder.resolve("chat");
+    Path second = folder.resolve("values-64");
+    write(first, 3);
+    write(second, 4);
+    CommandLineRun whole = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(whole.exitCode()).as(whole.err()).isZero();
+    assertThat(whole.out()).startsWith(first + ":\nsound: 1 segment, ")
+        .contains("clean: 3 blocks in 1 segment of engine plain\n\n" + second + ":\n", "clean: 4 blocks");
+
+    damage(second, 64 + 104 + 64);
+    CommandLineRun damaged = CommandLineRun.of("ssd", "verify", "--json", folder.toString());
+    assertThat(damaged.exitCode()).as(damaged.err()).isEqualTo(1);
+    assertThat(json(damaged).get("clean").asBoolean()).isFalse();
+    JsonNode folders = json(damaged).get("folders");
+    assertThat(folders.size()).isEqualTo(2);
+    assertThat(folders.get(0).get("clean").asBoolean()).isTrue();
+    assertThat(folders.get(1).get("directory").asString()).isEqualTo(second.toString());
+    assertThat(folders.get(1).get("damage").size()).isOne();
+
+    Files.delete(first.resolve("format"));
+    CommandLineRun broken = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(broken.exitCode()).as("a folder without its format is no sound one").isEqualTo(74);
+    assertThat(broken.err()).contains(first.toString());
   }
 
   @Test

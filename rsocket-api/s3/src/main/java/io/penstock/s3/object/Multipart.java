@@ -4,6 +4,8 @@ import io.penstock.KvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockScope;
+import io.penstock.flow.LeasedValue;
+import io.penstock.flow.ValuePart;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.door.DoorUses;
 import io.penstock.node.door.DoorValues;
@@ -24,7 +26,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Uploads in parts. Parts come in any order, side by side, each stored as a value of its own. The end of the upload
-/// copies them into one value, which is visible whole or not at all, and removes them.
+/// copies them into one value, which is visible whole or not at all, and removes each as soon as it is copied: beside
+/// the value there is room for one part.
 final class Multipart {
   private static final int MOST_PARTS = Bodies.MOST_PARTS;
   private static final int PAGE = 1000;
@@ -161,10 +164,10 @@ final class Multipart {
   /// closes.
   private static Flux<MemorySegment> bytes(DoorValues values, List<Part> parts, BlockScope scope) {
     return Flux.defer(() -> {
-      AtomicReference<ValueStore.@Nullable Part> last = new AtomicReference<>();
+      AtomicReference<@Nullable ValuePart> last = new AtomicReference<>();
       return Flux.fromIterable(parts)
-          .concatMap(part -> values.get(part.value(), scope)
-              .switchIfEmpty(Mono.error(() -> new LostPartException(part))).flatMapMany(ValueStore.Value::parts), 1)
+          .concatMapIterable(part -> List.of(taken(values, part, scope), gone(values, part)))
+          .concatMap(step -> step, 1)
           .map(bytes -> {
             close(last.getAndSet(bytes));
             return MemorySegment.ofBuffer(bytes.buffer());
@@ -172,7 +175,16 @@ final class Multipart {
     });
   }
 
-  private static void close(ValueStore.@Nullable Part part) {
+  private static Flux<ValuePart> taken(DoorValues values, Part part, BlockScope scope) {
+    return values.get(part.value(), scope).switchIfEmpty(Mono.error(() -> new LostPartException(part)))
+        .flatMapMany(LeasedValue::parts);
+  }
+
+  private static Flux<ValuePart> gone(DoorValues values, Part part) {
+    return values.remove(part.value()).then(Mono.<ValuePart>empty()).flux();
+  }
+
+  private static void close(@Nullable ValuePart part) {
     if (part != null) {
       part.close();
     }

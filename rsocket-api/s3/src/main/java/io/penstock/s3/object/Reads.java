@@ -3,6 +3,7 @@ package io.penstock.s3.object;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.flow.LeasedValue;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.door.DoorUses;
 import io.penstock.s3.reply.S3Code;
@@ -97,7 +98,7 @@ final class Reads {
       return Mono.just(without.get());
     }
     Optional<ByteRange> range = range(ask, info);
-    Mono<ValueStore.Value> value = range
+    Mono<LeasedValue> value = range
         .map(one -> ask.values().get(ask.name(), one.offset(), one.bytes(), scope))
         .orElseGet(() -> ask.values().get(ask.name(), scope));
     return value.flatMap(found -> found.info().equals(info)
@@ -105,7 +106,7 @@ final class Reads {
         : Mono.error(() -> new S3Exception(S3Code.SLOW_DOWN, "object must not be replaced meanwhile (was)")));
   }
 
-  private Reply reply(Ask ask, ValueStore.Value value, Optional<ByteRange> range, BlockScope scope) {
+  private Reply reply(Ask ask, LeasedValue value, Optional<ByteRange> range, BlockScope scope) {
     ask.use().count(DoorUses.Kind.HIT);
     Reply head = head(value.info(), range);
     long bytes = range.map(ByteRange::bytes).orElse(value.length());

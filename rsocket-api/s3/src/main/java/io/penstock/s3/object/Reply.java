@@ -3,7 +3,7 @@ package io.penstock.s3.object;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import io.penstock.flow.ValueStore;
+import io.penstock.flow.ValuePart;
 import io.penstock.s3.reply.Documents;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,7 +25,7 @@ public record Reply(int status, Map<String, String> headers, byte[] document, @N
   /// @param bytes how many there are
   /// @param parts with these bytes; for one subscriber
   /// @param scope owns what is read; closed by the one who sends the reply, or drops it
-  public record Content(long bytes, Flux<ValueStore.Part> parts, BlockScope scope) {}
+  public record Content(long bytes, Flux<ValuePart> parts, BlockScope scope) {}
 
   /// A response without a body.
   static Reply empty(int status) {

@@ -12,7 +12,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.penstock.flow.ValueStore;
+import io.penstock.flow.ValuePart;
 import io.penstock.node.door.PartBuf;
 import io.penstock.s3.object.Reply;
 import java.util.function.Consumer;
@@ -100,7 +100,7 @@ final class ReplyWriter {
   }
 
   /// Sends the parts of an object, one at a time, as the socket takes them.
-  private final class Sending extends BaseSubscriber<ValueStore.Part> {
+  private final class Sending extends BaseSubscriber<ValuePart> {
     private final Reply reply;
     private final Reply.Content content;
     private final Consumer<@Nullable Throwable> ended;
@@ -131,11 +131,11 @@ final class ReplyWriter {
     }
 
     @Override
-    protected void hookOnNext(ValueStore.Part part) {
+    protected void hookOnNext(ValuePart part) {
       inLoop(() -> send(part));
     }
 
-    private void send(ValueStore.Part part) {
+    private void send(ValuePart part) {
       asked = false;
       if (over) {
         part.close();

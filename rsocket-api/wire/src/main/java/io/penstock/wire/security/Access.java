@@ -3,11 +3,13 @@ package io.penstock.wire.security;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.wire.security.UserFile.Line;
 import io.rsocket.exceptions.RejectedSetupException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +20,8 @@ public final class Access {
       "credentials must be of RSocket's simple or bearer authentication (were not)";
   private static final String NONE = "SETUP must have credentials (had none)";
   private static final String TOO_MANY =
-      "attempts of one address that fail must be <= " + Attempts.MOST + " a minute (were more)";
+      "secrets of a user that one address shows and that are not right must be <= " + Attempts.MOST
+          + " a minute (were more)";
   private static final Set<String> SENTENCES = Set.of(OTHERS, UNREADABLE, NONE, TOO_MANY);
 
   private static final Logger LOG = LoggerFactory.getLogger(Access.class);
@@ -69,28 +72,29 @@ public final class Access {
   public final class Attempt {
     private final UserFile known;
     private final Credentials shown;
-    private final Object source;
-    private final boolean proven;
+    private final Attempts.Who who;
+    private final @Nullable Line quick;
 
-    private Attempt(UserFile known, Credentials shown, Object source, boolean proven) {
+    private Attempt(UserFile known, Credentials shown, Attempts.Who who, @Nullable Line quick) {
       this.known = known;
       this.shown = shown;
-      this.source = source;
-      this.proven = proven;
+      this.who = who;
+      this.quick = quick;
     }
 
     /// Whether [#caller()] takes time: then it must not run on an event loop.
     public boolean isHeavy() {
-      return !proven && shown instanceof Credentials.Simple;
+      return quick == null && known.isSlow(shown);
     }
 
     /// The user.
     ///
     /// @throws RejectedSetupException if the credentials are of none
     public Caller caller() {
-      UserFile.Line line = known.line(shown).orElseThrow(() -> refused(OTHERS, source));
-      if (!proven) {
-        attempts.succeeded(source);
+      Line line = quick;
+      if (line == null) {
+        line = known.line(shown).orElseThrow(() -> refused(OTHERS, who.source()));
+        attempts.succeeded(who, known.mark(shown));
       }
       return new Caller(line, users, rules);
     }
@@ -105,7 +109,7 @@ public final class Access {
   ///
   /// @param metadata of the SETUP; stays the caller's
   /// @param source equal for connections of one peer
-  /// @throws RejectedSetupException if there are none, or the address has failed too often
+  /// @throws RejectedSetupException if there are none, or the address has failed too often as this user
   public Attempt begin(ByteBuf metadata, Object source, long nowMillis) {
     Optional<Credentials> read = Credentials.read(metadata);
     if (read.isEmpty()) {
@@ -114,20 +118,21 @@ public final class Access {
     return begin(read.get(), source, nowMillis);
   }
 
-  /// Counts the attempt to show `shown`.
+  /// Counts the attempt to show `shown`, unless it is right and costs nothing to compare.
   ///
   /// @param source equal for connections of one peer
-  /// @throws RejectedSetupException if these are none, or the address has failed too often
+  /// @throws RejectedSetupException if these are none, or the address has failed too often as this user
   public Attempt begin(Credentials shown, Object source, long nowMillis) {
     if (shown instanceof Credentials.None) {
       throw refused(NONE, source);
     }
     UserFile known = users.get();
-    boolean proven = attempts.mayRepeat(source, nowMillis) && known.isProven(shown);
-    if (!proven && !attempts.begin(source, nowMillis)) {
+    Attempts.Who who = new Attempts.Who(source, UserFile.nameIn(shown));
+    Line quick = attempts.mayRepeat(who, nowMillis) ? known.quickLine(shown) : null;
+    if (quick == null && !attempts.begin(who, known.mark(shown), nowMillis)) {
       throw refused(TOO_MANY, source);
     }
-    return new Attempt(known, shown, source, proven);
+    return new Attempt(known, shown, who, quick);
   }
 
   private static RejectedSetupException refused(String why, Object source) {

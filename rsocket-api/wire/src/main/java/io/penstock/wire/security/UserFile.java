@@ -1,10 +1,8 @@
 package io.penstock.wire.security;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -18,8 +16,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /// The users of a node, a line each: a name, `:`, and the [SecretHash] of a password or a token. A user may have
@@ -46,16 +42,16 @@ public final class UserFile {
   /// A password that was compared and was right.
   ///
   /// @param mark stands for the password
-  private record Proven(byte[] mark, Line line) {}
-
-  private static final String MARK = "HmacSHA256";
+  private record Proven(SecretMark mark, Line line) {}
 
   private final Map<String, List<SecretHash.Password>> passwords = new HashMap<>();
   private final Map<SecretHash.Token, Line> tokens = new LinkedHashMap<>();
   private final Set<String> texts = new HashSet<>();
   /// The last right password of each user.
   private final Map<String, Proven> proven = new ConcurrentHashMap<>();
-  private final byte[] markKey = new byte[TOKEN_BYTES];
+  /// Passwords that were compared last and were wrong.
+  private final WrongSecrets wrong = new WrongSecrets();
+  private final SecretMark.Key marks = new SecretMark.Key(new SecureRandom());
   /// Compared if no user has the name, so that the time reveals nothing.
   private final SecretHash.Password other;
 
@@ -71,7 +67,6 @@ public final class UserFile {
         case SecretHash.Token token -> tokens.put(token, line);
       }
     }
-    new SecureRandom().nextBytes(markKey);
     other = any == null ? new SecretHash.Password(1, new byte[16], new byte[32]) : any;
   }
 
@@ -134,16 +129,30 @@ public final class UserFile {
     return HexFormat.of().formatHex(bytes).toCharArray();
   }
 
-  /// The line whose secret `shown` is; empty if there is none. Takes time for a password that is not proven.
+  /// The line whose secret `shown` is; empty if there is none. Takes time if [#isSlow].
   Optional<Line> line(Credentials shown) {
+    Line quick = quickLine(shown);
+    return quick != null || !isSlow(shown) ? Optional.ofNullable(quick) : withPassword((Credentials.Simple) shown);
+  }
+
+  /// The line whose secret `shown` is, as far as that costs little to tell: a token, or a password that was right
+  /// before.
+  @Nullable Line quickLine(Credentials shown) {
     return switch (shown) {
-      case Credentials.None none -> Optional.empty();
+      case Credentials.None none -> null;
       case Credentials.Bearer bearer -> withToken(SecretHash.digest(bearer.token));
-      case Credentials.Simple simple -> {
-        Proven before = before(simple);
-        yield before == null ? withPassword(simple) : Optional.of(before.line());
-      }
+      case Credentials.Simple simple -> before(simple);
     };
+  }
+
+  /// Whether comparing `shown` takes a good part of a second: a password that was not compared before.
+  boolean isSlow(Credentials shown) {
+    return shown instanceof Credentials.Simple simple && before(simple) == null && !wrong.has(mark(simple));
+  }
+
+  /// The name that `shown` has, of a user or not; empty if it has none, or one that no user can have.
+  static String nameIn(Credentials shown) {
+    return shown instanceof Credentials.Simple simple && NAME.matcher(simple.user).matches() ? simple.user : "";
   }
 
   /// Whether the file has `line`, of this or of an earlier content.
@@ -151,14 +160,9 @@ public final class UserFile {
     return texts.contains(line.text());
   }
 
-  /// Whether `shown` was compared before, and was right: then comparing it again costs little.
-  boolean isProven(Credentials shown) {
-    return shown instanceof Credentials.Simple simple && before(simple) != null;
-  }
-
-  private @Nullable Proven before(Credentials.Simple shown) {
+  private @Nullable Line before(Credentials.Simple shown) {
     Proven kept = proven.get(shown.user);
-    return kept != null && MessageDigest.isEqual(kept.mark(), mark(shown)) ? kept : null;
+    return kept != null && kept.mark().equals(mark(shown)) ? kept.line() : null;
   }
 
   /// A user who is not there takes as long as one who is.
@@ -170,33 +174,30 @@ public final class UserFile {
       }
     }
     if (found == null || !passwords.containsKey(shown.user)) {
+      wrong.add(mark(shown));
       return Optional.empty();
     }
     proven.put(shown.user, new Proven(mark(shown), found));
     return Optional.of(found);
   }
 
-  /// Stands for a password in memory: worthless without the key, which never leaves it.
-  private byte[] mark(Credentials.Simple shown) {
-    try {
-      Mac mac = Mac.getInstance(MARK);
-      mac.init(new SecretKeySpec(markKey, MARK));
-      mac.update(shown.user.getBytes(StandardCharsets.UTF_8));
-      mac.update((byte) 0);
-      return mac.doFinal(SecretHash.digest(shown.password));
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the JDK must have " + MARK, e);
-    }
+  /// Stands for a secret and its user in memory: worthless without the key, which never leaves it.
+  SecretMark mark(Credentials shown) {
+    return switch (shown) {
+      case Credentials.None none -> marks.of("", new char[0]);
+      case Credentials.Bearer bearer -> marks.of("", bearer.token);
+      case Credentials.Simple simple -> marks.of(simple.user, simple.password);
+    };
   }
 
   /// Compares all lines, even after a match.
-  private Optional<Line> withToken(byte[] digest) {
+  private @Nullable Line withToken(byte[] digest) {
     Line found = null;
     for (Map.Entry<SecretHash.Token, Line> line : tokens.entrySet()) {
       if (MessageDigest.isEqual(line.getKey().hash(), digest)) {
         found = line.getValue();
       }
     }
-    return Optional.ofNullable(found);
+    return found;
   }
 }

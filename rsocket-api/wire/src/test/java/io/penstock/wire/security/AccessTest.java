@@ -76,13 +76,22 @@ final class AccessTest {
     assertThatThrownBy(() -> user(Credentials.none())).hasMessage("SETUP must have credentials (had none)");
   }
 
-  @Test
-  void addressThatFailsOften_isRefusedWithoutALook_untilAMinuteIsOver() {
-    for (int i = 0; i < Attempts.MOST; i++) {
-      assertThatThrownBy(() -> user(simple("alice", "guess"), "there", 1_000)).hasMessage(WRONG);
+  private void guess(String user, int guesses, long millis) {
+    for (int i = 0; i < guesses; i++) {
+      int number = i;
+      assertThatThrownBy(() -> user(simple(user, "guess " + number), "there", millis))
+          .isInstanceOf(RejectedSetupException.class);
     }
+  }
+
+  private static final String TOO_MANY =
+      "secrets of a user that one address shows and that are not right must be <= 10 a minute";
+
+  @Test
+  void userWhoFailsOften_isRefusedThereWithoutALook_untilAMinuteIsOver() {
+    guess("alice", Attempts.MOST, 1_000);
     assertThatThrownBy(() -> user(Credentials.simple("alice", PASSWORD), "there", 60_999))
-        .hasMessageContaining("attempts of one address that fail must be <= 10 a minute");
+        .hasMessageContaining(TOO_MANY);
     assertThat(user(Credentials.simple("alice", PASSWORD), "here", 60_999)).isEqualTo("alice");
     assertThat(user(Credentials.simple("alice", PASSWORD), "there", 60_999))
         .as("what was right before costs nothing to compare").isEqualTo("alice");
@@ -90,14 +99,47 @@ final class AccessTest {
   }
 
   @Test
+  void userWhoFailsOften_leavesAllOthersOfTheAddressIn() {
+    guess("bob", Attempts.MOST_GUESSES + 1, 1_000);
+    assertThat(user(Credentials.simple("alice", PASSWORD), "there", 1_000)).isEqualTo("alice");
+    assertThat(user(Credentials.bearer(TOKEN), "there", 1_000)).isEqualTo("router");
+  }
+
+  @Test
+  void wrongTokens_leaveARightOneIn() {
+    for (int i = 0; i < 5 * Attempts.MOST; i++) {
+      Credentials wrong = Credentials.bearer(("token " + i).toCharArray());
+      assertThatThrownBy(() -> user(wrong, "there", 0)).isInstanceOf(RejectedSetupException.class);
+    }
+    assertThat(user(Credentials.bearer(TOKEN), "there", 0)).isEqualTo("router");
+  }
+
+  @Test
+  void clientThatShowsOneWrongPasswordOnAndOn_isComparedOnce_andLeavesItsUserIn() {
+    for (int i = 0; i < 2 * Attempts.MOST_GUESSES; i++) {
+      assertThatThrownBy(() -> user(simple("alice", "from before"), "there", 1_000)).hasMessage(WRONG);
+    }
+    assertThat(access.begin(simple("alice", "from before"), "there", 1_000).isHeavy()).isFalse();
+    assertThat(user(Credentials.simple("alice", PASSWORD), "there", 1_000)).isEqualTo("alice");
+    assertThat(user(simple("alice", "older"), "there", 1_000)).isEqualTo("alice");
+  }
+
+  @Test
+  void addressThatInventsNames_hasFewCompared() {
+    for (int i = 0; i < Attempts.MOST_OF_SOURCE; i++) {
+      String name = "user" + i;
+      assertThatThrownBy(() -> user(simple(name, "guess"), "there", 0)).hasMessage(WRONG);
+    }
+    assertThatThrownBy(() -> user(simple("another", "guess"), "there", 0)).hasMessageContaining(TOO_MANY);
+    assertThat(user(Credentials.simple("alice", PASSWORD), "here", 0)).isEqualTo("alice");
+  }
+
+  @Test
   void addressThatGuesses_isRefusedWithARightPasswordToo_soThatItLearnsNothing() {
     assertThat(user(Credentials.simple("alice", PASSWORD))).isEqualTo("alice");
-    for (int i = 0; i < Attempts.MOST_GUESSES; i++) {
-      assertThatThrownBy(() -> user(simple("alice", "guess"), "there", 1_000))
-          .isInstanceOf(RejectedSetupException.class);
-    }
+    guess("alice", Attempts.MOST_GUESSES, 1_000);
     assertThatThrownBy(() -> user(Credentials.simple("alice", PASSWORD), "there", 60_999))
-        .hasMessageContaining("attempts of one address that fail must be <= 10 a minute");
+        .hasMessageContaining(TOO_MANY);
     assertThat(user(Credentials.simple("alice", PASSWORD), "there", 61_000)).isEqualTo("alice");
     assertThat(user(Credentials.simple("alice", PASSWORD), "here", 1_000)).isEqualTo("alice");
   }
@@ -111,26 +153,35 @@ final class AccessTest {
 
   @Test
   void attemptsThatAreNotDecided_count() {
-    ByteBuf metadata = simple("alice", "guess").metadata(ByteBufAllocator.DEFAULT);
     List<Access.Attempt> begun = new ArrayList<>();
     for (int i = 0; i < Attempts.MOST; i++) {
-      begun.add(access.begin(metadata, "there", 0));
+      begun.add(access.begin(simple("alice", "guess " + i), "there", 0));
     }
     assertThat(begun).allMatch(Access.Attempt::isHeavy);
-    assertThatThrownBy(() -> access.begin(metadata, "there", 0)).isInstanceOf(RejectedSetupException.class);
-    metadata.release();
+    assertThatThrownBy(() -> access.begin(simple("alice", "another"), "there", 0))
+        .isInstanceOf(RejectedSetupException.class);
+  }
+
+  @Test
+  void manyConnectionsOfOneUser_beginTogether() {
+    List<Access.Attempt> begun = new ArrayList<>();
+    for (int i = 0; i < 5 * Attempts.MOST; i++) {
+      begun.add(access.begin(Credentials.simple("alice", PASSWORD), "there", 0));
+    }
+    assertThat(begun).allSatisfy(attempt -> assertThat(attempt.caller().user()).isEqualTo("alice"));
   }
 
   @Test
   void manyAddresses_leaveNoMoreThanABound() {
     Attempts attempts = new Attempts();
     for (int source = 0; source < 100_000; source++) {
-      assertThat(attempts.begin(source, 0)).isTrue();
+      assertThat(attempts.begin(new Attempts.Who(source, "alice"), "secret", 0)).isTrue();
     }
+    Attempts.Who last = new Attempts.Who(99_999, "alice");
     for (int i = 1; i < Attempts.MOST; i++) {
-      assertThat(attempts.begin(99_999, 0)).isTrue();
+      assertThat(attempts.begin(last, i, 0)).isTrue();
     }
-    assertThat(attempts.begin(99_999, 0)).isFalse();
+    assertThat(attempts.begin(last, "one more", 0)).isFalse();
   }
 
   @Test
@@ -197,8 +248,8 @@ final class AccessTest {
         List.of(UserFile.lineOf("carol", PASSWORD, 1_000, new SecureRandom())));
     UserFile users = UserFile.read(file);
     assertThat(users.line(Credentials.simple("carol", PASSWORD)).map(UserFile.Line::user)).contains("carol");
-    assertThat(users.isProven(Credentials.simple("carol", PASSWORD))).isTrue();
-    assertThat(users.isProven(simple("carol", "other"))).isFalse();
+    assertThat(users.quickLine(Credentials.simple("carol", PASSWORD))).isNotNull();
+    assertThat(users.quickLine(simple("carol", "other"))).isNull();
     assertThat(UserFile.newToken(new SecureRandom())).hasSize(64);
   }
 

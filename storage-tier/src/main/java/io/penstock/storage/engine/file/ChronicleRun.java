@@ -108,12 +108,13 @@ final class ChronicleRun implements AutoCloseable {
     return records == INDEX_SPACING * INDEX_COUNT;
   }
 
-  /// Whether Chronicle has the file of `segment` mapped.
+  /// Whether Chronicle may have the file of `segment` mapped.
   boolean isMapped(int segment) {
     return mapped.contains(segment);
   }
 
-  /// Receives files that Chronicle maps and unmaps.
+  /// Receives files that Chronicle maps and unmaps, on a thread of Chronicle, some time later. So [#append] notes a
+  /// file itself before it is mapped.
   private final class Mapped implements StoreFileListener {
     @Override
     public void onAcquired(int segment, File file) {
@@ -130,6 +131,9 @@ final class ChronicleRun implements AutoCloseable {
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     if (current != file || isLongAgo()) {
       makePresentAgain(file);
+    }
+    if (current != file) {
+      mapped.add(file.number());
     }
     current = file;
     cycle = file.number();

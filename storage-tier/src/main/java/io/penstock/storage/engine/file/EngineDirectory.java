@@ -120,6 +120,10 @@ final class EngineDirectory implements AutoCloseable {
     return new String(Files.readAllBytes(path.resolve(FORMAT)), StandardCharsets.ISO_8859_1);
   }
 
+  static boolean isOne(Path path) {
+    return Files.isRegularFile(path.resolve(FORMAT)) || Files.isRegularFile(path.resolve(LOCK));
+  }
+
   Path path() {
     return path;
   }

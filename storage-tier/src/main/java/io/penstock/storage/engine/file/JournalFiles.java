@@ -62,6 +62,11 @@ public final class JournalFiles implements AutoCloseable {
     }
   }
 
+  /// Whether there is a journal in `directory`, of any version, or what is left of one.
+  public static boolean isJournal(Path directory) {
+    return EngineDirectory.isOne(directory);
+  }
+
   private static boolean isPlain(Path directory) {
     String format = format(directory);
     String engine = format.startsWith(ENGINE) ? format.substring(ENGINE.length()).strip() : "";

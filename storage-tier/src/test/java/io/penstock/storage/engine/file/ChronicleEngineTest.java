@@ -8,6 +8,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.Records;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.SegmentEngineContract;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -15,7 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
+import net.openhft.chronicle.core.io.BackgroundResourceReleaser;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -87,13 +90,16 @@ final class ChronicleEngineTest extends SegmentEngineContract {
       append(engine, i, i + 1);
       engine.roll();
     }
-    engine.segments().subList(0, 4).forEach(engine::delete);
+    List<Integer> first = engine.segments().subList(0, 4);
+    first.forEach(segment -> awaitUnmapped(engine, segment));
+    first.forEach(engine::delete);
     assertThat(spares()).hasSize(2); // and no more
     append(engine, 6, 7);
     assertThat(spares()).hasSize(1);
     engine.roll();
     append(engine, 7, 8);
     assertThat(spares()).isEmpty();
+    awaitUnmapped(engine, engine.segments().getFirst());
     engine.delete(engine.segments().getFirst());
     assertThat(spares()).hasSize(1);
     engine.close();
@@ -101,6 +107,43 @@ final class ChronicleEngineTest extends SegmentEngineContract {
     Files.createFile(directory().resolve("spare-7")); // of a run that was ended
     open(SMALL, FreeSpace.endless()).close();
     assertThat(spares()).isEmpty();
+  }
+
+  /// Chronicle unmaps files on a thread of its own.
+  private static void awaitUnmapped(SegmentEngine engine, int segment) {
+    Eventually.holds("the file of segment " + segment + " is not mapped", () -> !isMapped(engine, segment));
+  }
+
+  private static boolean isMapped(SegmentEngine engine, int segment) {
+    ChronicleEngine own = (ChronicleEngine) engine;
+    synchronized (own) {
+      return own.isMapped(segment);
+    }
+  }
+
+  /// Chronicle would write the end of the old cycle into the new segment.
+  @Test
+  void deletedFile_thatIsMapped_isNotWrittenAnew_howeverLateChronicleTellsOfIt() throws Exception {
+    CountDownLatch goesOn = new CountDownLatch(1);
+    CountDownLatch stands = new CountDownLatch(1);
+    BackgroundResourceReleaser.run(() -> {
+      stands.countDown();
+      try {
+        goesOn.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    });
+    try {
+      stands.await();
+      SegmentEngine engine = open(SMALL, FreeSpace.endless());
+      append(engine, 0, 1);
+      engine.roll();
+      engine.delete(engine.segments().getFirst());
+      assertThat(spares()).isEmpty();
+    } finally {
+      goesOn.countDown();
+    }
   }
 
   @Test

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -97,9 +98,15 @@ final class ClusterHolds extends TierHolds {
     return id;
   }
 
-  /// Ends what a lease that failed has leased, unless it lived before.
+  /// Ends what a lease that failed has leased, unless it lived before; also at members that have not answered yet.
   private Mono<Void> undone(Leasing leasing, boolean lived) {
-    return lived ? Mono.empty() : release(leasing.terms.id()).onErrorComplete().then();
+    return Mono.defer(() -> {
+      if (lived) {
+        return Mono.empty();
+      }
+      leasing.addressed.forEach(member -> holds.leased(leasing.terms.id(), member));
+      return release(leasing.terms.id()).onErrorComplete().then();
+    });
   }
 
   /// A lease while its members are asked.
@@ -108,6 +115,7 @@ final class ClusterHolds extends TierHolds {
     private final int size;
     private final BitSet found = new BitSet();
     private final BitSet leased = new BitSet();
+    private final Set<Member> addressed = ConcurrentHashMap.newKeySet();
     private @Nullable Duration life;
 
     Leasing(LeaseTerms terms, int size) {
@@ -124,6 +132,7 @@ final class ClusterHolds extends TierHolds {
 
     private Mono<Void> at(Asked asked, KeyRun run) {
       Member member = asked.remaining().located().members().get(run.member());
+      addressed.add(member);
       return holds.at(member).flatMap(at -> at.lease(run.keys(asked.keys()), terms.withPrefixOnly(false))
           .flatMap(lease -> isOther(lease) ? at.release(lease.id()).thenReturn(none(lease)) : Mono.just(lease)))
           .onErrorMap(HoldLimitException.class, Refused::new)

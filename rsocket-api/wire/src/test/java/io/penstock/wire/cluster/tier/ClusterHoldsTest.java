@@ -39,6 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -227,6 +228,20 @@ final class ClusterHoldsTest {
       assertThat(value(over(nodes, 2).holds("another process").release(id))).isTrue();
       assertThatThrownBy(() -> lease.windows(4, scope).blockLast(PATIENCE)).isInstanceOf(LeaseExpiredException.class);
     }
+  }
+
+  @Test
+  void aLeaseThatIsCancelled_endsAtMembersThatHaveNotAnswered_too() {
+    ClusterOfTiers nodes = cluster(2);
+    nodes.node("n0").put(keys(0, 2));
+    nodes.node("n1").put(keys(2, 4));
+    nodes.node("n1").mortal.isMute = true;
+    Disposable lease = over(nodes, 1).holds("me").lease(keys(0, 4), LONG).subscribe();
+    assertThat(leases(nodes, "n0")).isEqualTo(1);
+    assertThat(leases(nodes, "n1")).isEqualTo(1);
+    lease.dispose();
+    assertThat(leases(nodes, "n0")).isZero();
+    assertThat(leases(nodes, "n1")).isZero();
   }
 
   @Test

@@ -29,6 +29,8 @@ final class MortalTier extends ForwardingTier {
   /// Reads under leases so far.
   final AtomicInteger reads = new AtomicInteger();
   private volatile boolean dead;
+  /// Whether it leases and says nothing of it.
+  volatile boolean isMute;
 
   MortalTier(BlockTier tier) {
     super(tier);
@@ -77,7 +79,8 @@ final class MortalTier extends ForwardingTier {
 
     @Override
     public Mono<ReadLease> lease(List<BlockKey> keys, LeaseTerms terms) {
-      return living(holds.lease(keys, terms));
+      Mono<ReadLease> lease = living(holds.lease(keys, terms));
+      return isMute ? lease.then(Mono.never()) : lease;
     }
 
     @Override
