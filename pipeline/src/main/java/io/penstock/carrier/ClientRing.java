@@ -54,7 +54,7 @@ public final class ClientRing implements AutoCloseable {
   private volatile boolean closed;
   private volatile @Nullable Thread reader;
   /// Answers that are there and that the thread hears after the present one; whether it has asked since without waking
-  /// the node. A wake takes as long as a copy of 64 KiB, and the new answer is heard after them all the same. Touched by
+  /// the node. A wake takes as long as a copy of 64 KiB, and the new answer is heard after them anyhow. Touched by
   /// the thread alone.
   private int unheard;
   private boolean owesWake;
