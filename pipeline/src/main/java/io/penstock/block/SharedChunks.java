@@ -8,7 +8,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /// Chunks that other processes of this host can map, cut from regions one behind the other. The pages of a chunk are
-/// made before it is lent: a missing page is a refusal then, and would be the end of the process later.
+/// made before it is lent, large ones where the system has them: a missing page is a refusal then, and would be the end
+/// of the process later.
 final class SharedChunks implements SlabArena.ChunkSource {
   /// Length of a region, which has pages only where chunks were cut.
   private static final long REGION_BYTES = 16L << 30;
@@ -34,6 +35,7 @@ final class SharedChunks implements SlabArena.ChunkSource {
         used = 0;
       }
       MemorySegment chunk = region.memory().asSlice(used, bytes);
+      region.enlarge(chunk);
       SharedRegion.populate(chunk);
       used += Math.ceilDiv(bytes, SlabArena.ALIGNMENT_BYTES) * SlabArena.ALIGNMENT_BYTES;
       return chunk;

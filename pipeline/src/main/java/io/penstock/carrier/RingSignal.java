@@ -71,7 +71,14 @@ final class RingSignal {
   void post(int entries, boolean wake) {
     posted += entries;
     RingLayout.WORD.setVolatile(own, (long) RingLayout.POSTED, posted);
-    if (wake && (int) RingLayout.WORD.getVolatile(theirs, (long) RingLayout.ASLEEP) != 0) {
+    if (wake) {
+      wakeOther();
+    }
+  }
+
+  /// Wakes the other side if it sleeps.
+  void wakeOther() {
+    if ((int) RingLayout.WORD.getVolatile(theirs, (long) RingLayout.ASLEEP) != 0) {
       Futex.wake(word(own));
     }
   }

@@ -18,6 +18,9 @@ final class LinuxMemory implements NativeMemory {
   private static final int READ_AND_WRITE = 0x3;
   private static final int SHARED = 0x1;
   private static final int PRIVATE_ANONYMOUS = 0x22;
+  private static final int AT_ADDRESS = 0x10;
+  private static final int NO_ACCESS = 0;
+  private static final int NO_RESERVE = 0x4000;
   private static final int HUGE_PAGES = 0x40000;
   private static final int PAGE_SHIFT_AT = 26;
   private static final int NO_FILE = -1;
@@ -107,20 +110,47 @@ final class LinuxMemory implements NativeMemory {
 
   /// Maps the first `bytes` of an open file for reading and writing, shared.
   static long mapShared(int descriptor, long bytes) throws SystemCallException {
-    return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, SHARED, descriptor));
+    return INSTANCE.mapShared(descriptor, bytes, READ_AND_WRITE);
   }
 
   /// Maps shared memory for reading alone.
   static long mapSharedToRead(int descriptor, long bytes) throws SystemCallException {
-    return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, READ, SHARED, descriptor));
+    return INSTANCE.mapShared(descriptor, bytes, READ);
+  }
+
+  /// Where the file has a large page, so has the mapping: a longer one begins at a multiple of such a page.
+  private long mapShared(int descriptor, long bytes, int access) throws SystemCallException {
+    String what = "mmap of " + bytes + " bytes of a file";
+    if (bytes < LARGE_PAGE_BYTES) {
+      return CLibrary.require(what, map(0, bytes, access, SHARED, descriptor));
+    }
+    long mapped = Math.ceilDiv(bytes, pageBytes()) * pageBytes();
+    long room = mapped + LARGE_PAGE_BYTES;
+    long place = CLibrary.require(what, map(0, room, NO_ACCESS, PRIVATE_ANONYMOUS | NO_RESERVE, NO_FILE));
+    long begin = Math.ceilDiv(place, LARGE_PAGE_BYTES) * LARGE_PAGE_BYTES;
+    long answer = map(begin, bytes, access, SHARED | AT_ADDRESS, descriptor);
+    if (answer < 0) {
+      cut(place, place + room);
+    } else {
+      cut(place, begin);
+      cut(begin + mapped, place + room);
+    }
+    return CLibrary.require(what, answer);
+  }
+
+  /// Addresses without pages: it does no harm where the system keeps them.
+  private static void cut(long from, long to) {
+    if (from < to) {
+      CLibrary.call(state -> (int) UNMAP.invokeExact(state, from, to - from));
+    }
   }
 
   private static long map(long bytes, int flags, int descriptor) {
-    return map(bytes, READ_AND_WRITE, flags, descriptor);
+    return map(0, bytes, READ_AND_WRITE, flags, descriptor);
   }
 
-  private static long map(long bytes, int access, int flags, int descriptor) {
-    return CLibrary.call(state -> (long) MAP.invokeExact(state, 0L, bytes, access, flags, descriptor, 0L));
+  private static long map(long address, long bytes, int access, int flags, int descriptor) {
+    return CLibrary.call(state -> (long) MAP.invokeExact(state, address, bytes, access, flags, descriptor, 0L));
   }
 
   @Override

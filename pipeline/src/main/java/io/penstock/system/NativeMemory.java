@@ -23,7 +23,9 @@ public interface NativeMemory {
     /// Use large pages where possible.
     LARGE_PAGES(14),
     /// Make all pages now, as a write would. Linux 5.14 or newer.
-    POPULATE_WRITE(23);
+    POPULATE_WRITE(23),
+    /// Make large pages of pages that are there, whatever the system is set to do by itself. Linux 6.1 or newer.
+    COLLAPSE(25);
 
     private final int number;
 

@@ -3,10 +3,12 @@ package io.penstock.system;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +61,8 @@ public final class SharedRegion implements AutoCloseable {
   private final Arena arena;
   private final MemorySegment all;
   private final byte[] token = new byte[TOKEN_BYTES];
+  /// Large pages that the system was asked for, by number.
+  @GuardedBy("itself") private final BitSet enlarged = new BitSet();
 
   private SharedRegion(Kind kind, NativeFile file, Arena arena, MemorySegment all) {
     this.kind = kind;
@@ -138,6 +142,39 @@ public final class SharedRegion implements AutoCloseable {
         throw e;
       }
     }
+  }
+
+  /// Has the system make `part` of large pages, which the mappings of peers then have, too: copies of blocks miss few
+  /// translations of addresses. Where it makes none, pages stay plain. A page that it makes holds zeroes, or what it
+  /// held before; pages around `part` may be made as well.
+  public void enlarge(MemorySegment part) {
+    int first = (int) (offset(part.address()) / NativeMemory.LARGE_PAGE_BYTES);
+    int end = (int) Math.ceilDiv(offset(part.address()) + part.byteSize(), NativeMemory.LARGE_PAGE_BYTES);
+    int last = Math.min(end, (int) (all.byteSize() / NativeMemory.LARGE_PAGE_BYTES));
+    synchronized (enlarged) {
+      for (int from = enlarged.nextClearBit(first); from < last; from = enlarged.nextClearBit(from)) {
+        int next = enlarged.nextSetBit(from);
+        int to = next < 0 ? last : Math.min(next, last);
+        enlarged.set(from, to);
+        enlarge(from, to);
+      }
+    }
+  }
+
+  private void enlarge(int from, int to) {
+    NativeMemory calls = NativeMemory.ofSystem();
+    try {
+      for (int page = from; page < to; page++) { // the system makes no large page where there is none yet
+        calls.advise(address(page), calls.pageBytes(), NativeMemory.Advice.POPULATE_WRITE);
+      }
+      calls.advise(address(from), address(to) - address(from), NativeMemory.Advice.COLLAPSE);
+    } catch (SystemCallException e) {
+      // an old system, or one without so much memory in one piece
+    }
+  }
+
+  private long address(int page) {
+    return all.address() + page * NativeMemory.LARGE_PAGE_BYTES;
   }
 
   /// Descriptor by which other processes find it.

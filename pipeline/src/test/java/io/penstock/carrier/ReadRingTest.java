@@ -223,6 +223,27 @@ final class ReadRingTest {
   }
 
   @Test
+  void whatTheRingsThreadAsks_whileAnswersWait_isAnswered() {
+    Ends ends = ends(LONG, Duration.ZERO);
+    BlockKey key = stored(1);
+    AtomicInteger left = new AtomicInteger(300);
+    AtomicInteger found = new AtomicInteger();
+    ClientRing.Answers again = new ClientRing.Answers() {
+      @Override
+      public void hear(int position, LeasedMemory block) {
+        block.close();
+        found.incrementAndGet();
+        if (left.getAndDecrement() > 0) {
+          assertThat(ends.client().ask(List.of(key), this)).isTrue();
+        }
+      }
+    };
+    assertThat(ends.client().ask(Collections.nCopies(6, key), again)).isTrue();
+    await(() -> found.get() == 306);
+    await(() -> ends.node().leases() == 0);
+  }
+
+  @Test
   void aRequestThatIsNotWhole_endsTheRing() {
     Ends ends = ends(LONG, Duration.ZERO);
     ends.client().post(RingLayout.GET, 0, 1);

@@ -46,6 +46,24 @@ final class SharedRegionTest {
   }
 
   @Test
+  void largePages_holdWhatThePartHeld_andHaveTheirPlaceInEachMapping() throws IOException {
+    long large = NativeMemory.LARGE_PAGE_BYTES;
+    try (SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 3 * large);
+        PeerRegion peer = PeerRegion.map(ME, region.descriptor(), SharedRegion.Kind.BLOCKS)) {
+      region.memory().asSlice(large, 5).fill((byte) 5);
+      for (int again = 0; again < 2; again++) {
+        region.enlarge(region.memory().asSlice(large - 1, large + 2));
+        region.enlarge(region.memory());
+      }
+      assertThat(peer.memory().asSlice(SharedRegion.HEADER_BYTES + large, 5).toArray(JAVA_BYTE)).containsOnly(5);
+      assertThat(peer.memory().get(JAVA_BYTE, SharedRegion.HEADER_BYTES + large + 5)).isZero();
+      assertThat(peer.hasToken(region.token())).isTrue();
+      assertThat(region.all().address() % large).isZero();
+      assertThat(peer.memory().address() % large).isZero();
+    }
+  }
+
+  @Test
   void noProcess_changesTheLength_orMapsItToWrite() throws IOException {
     try (SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 8192);
         Arena arena = Arena.ofConfined();

@@ -8,6 +8,6 @@ public enum MemoryPages {
   HUGE,
   /// The system's smallest.
   PLAIN,
-  /// The system's smallest, which other processes of this user on this host can read.
+  /// Those that other processes of this user on this host can read: large ones where the system makes them.
   SHARED
 }

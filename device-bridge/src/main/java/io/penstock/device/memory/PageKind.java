@@ -15,8 +15,8 @@ public enum PageKind {
   PAGES_2M("pages of 2 MiB", 2L << 20),
   /// Begins at a multiple of 2 MiB, and the system was asked to make large pages of it as it likes.
   ADVISED_2M("pages of 2 MiB as the system likes", 2L << 20),
-  /// Smallest pages of the system, in a region that other processes can map.
-  SHARED("plain pages that processes of this host can read", 1),
+  /// Pages in a region that other processes can map.
+  SHARED("pages that processes of this host can read", 1),
   /// Smallest pages of the system.
   PLAIN("plain pages", 1),
   /// Memory of the JDK, where the system's calls are not known.

@@ -5,6 +5,7 @@ import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.pool.share.RegionAllocator.Region;
+import io.penstock.system.SharedRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,12 @@ final class MemoryRegions {
       chunk = allocateChunk(Math.min(chunkBytes, regions.totalBytes() - index * chunkBytes));
       chunks[index] = chunk;
     }
-    return chunk.asSlice(region.offset() % chunkBytes, region.bytes());
+    MemorySegment memory = chunk.asSlice(region.offset() % chunkBytes, region.bytes());
+    SharedRegion shared = SharedRegion.at(memory.address());
+    if (shared != null) {
+      shared.enlarge(memory);
+    }
+    return memory;
   }
 
   private MemorySegment allocateChunk(long bytes) {

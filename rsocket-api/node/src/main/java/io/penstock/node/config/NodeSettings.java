@@ -50,8 +50,8 @@ public final class NodeSettings {
   public static final Setting<MemoryPages> MEMORY_PAGES = new Setting<>("memory.pages",
       SettingType.oneOf(MemoryPages.class), "auto",
       "Pages of host memory: auto takes the largest available; huge takes all of dram at the start from pages set aside"
-          + " for it, or the node ends; plain takes ordinary pages; shared takes such pages in memory that clients of"
-          + " this user on this host read without a socket.");
+          + " for it, or the node ends; plain takes ordinary pages; shared takes memory that clients of this user on"
+          + " this host read without a socket.");
   public static final Setting<Boolean> MEMORY_LOCK = new Setting<>("memory.lock", AscendTypes.flag(), "false",
       "Whether the node asks the system not to swap host memory. A refusal is no error.");
   public static final Setting<Optional<Integer>> MEMORY_NUMA =
