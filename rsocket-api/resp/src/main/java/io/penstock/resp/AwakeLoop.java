@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 
 /// Keeps an event loop awake for a moment after it has read from a client: what comes next finds it running. To wake a
 /// sleeping thread costs more than a short request, at both sides. Meanwhile the loop looks for new bytes again and
-/// again, and any other thread that wants its core gets it.
+/// again. Where another thread wants its core, it sleeps at once.
 ///
 /// It stays awake as long as that is of use: each moment in which nothing came counts against the next ones. Then one
 /// read in [#PROBE] is followed by another try. On the event loop.
@@ -15,6 +15,8 @@ final class AwakeLoop {
   static final int CREDIT = 8;
   /// Reads between two tries while being awake is of no use.
   static final int PROBE = 64;
+  /// A core that was offered for longer was taken by another thread.
+  static final long TAKEN_NANOS = 10_000;
 
   private final EventExecutor loop;
   private final long momentNanos;
@@ -56,13 +58,18 @@ final class AwakeLoop {
   }
 
   private void look() {
-    if (nanos.getAsLong() - end < 0 && !loop.isShuttingDown()) {
-      hasLooked = true;
-      Thread.yield();
-      again();
-    } else {
+    long now = nanos.getAsLong();
+    if (now - end >= 0 || loop.isShuttingDown()) {
       isAwake = false;
       credit = Math.max(0, credit - 1);
+      return;
+    }
+    hasLooked = true;
+    Thread.yield();
+    if (nanos.getAsLong() - now > TAKEN_NANOS) {
+      isAwake = false;
+    } else {
+      again();
     }
   }
 }

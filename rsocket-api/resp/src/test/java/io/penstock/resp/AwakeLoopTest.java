@@ -12,7 +12,9 @@ final class AwakeLoopTest {
 
   private final EmbeddedChannel channel = new EmbeddedChannel();
   private long nanos = Long.MAX_VALUE - MOMENT;
-  private final AwakeLoop loop = new AwakeLoop(channel.eventLoop(), MOMENT, () -> nanos);
+  /// Time that passes with each question for it.
+  private long step;
+  private final AwakeLoop loop = new AwakeLoop(channel.eventLoop(), MOMENT, () -> nanos += step);
 
   /// Lets the loop look once, if it is awake.
   private boolean isAwake() {
@@ -84,6 +86,18 @@ final class AwakeLoopTest {
     }
     loop.heard();
     assertThat(isAwakeOnceHeard()).isFalse();
+  }
+
+  @Test
+  void aLoop_sleepsAtOnce_whereAnotherThreadTakesItsCore() {
+    step = AwakeLoop.TAKEN_NANOS;
+    loop.heard();
+    assertThat(isAwake()).as("a core that no thread wants").isTrue();
+    step++;
+    assertThat(isAwake()).as("one that is taken").isFalse();
+    assertThat(isAwake()).as("after that").isFalse();
+    step = 0;
+    assertThat(isAwakeOnceHeard()).as("with the next read").isTrue();
   }
 
   @Test
