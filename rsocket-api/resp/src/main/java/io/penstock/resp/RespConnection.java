@@ -40,6 +40,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   private final Queue<Object> inbox = new ArrayDeque<>();
   private final Runnable answered = this::answered;
   private @Nullable Session session;
+  private @Nullable AwakeLoop loop;
   private List<byte[]> args = new ArrayList<>();
   private int left;
   private long argumentBytes;
@@ -62,6 +63,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void handlerAdded(ChannelHandlerContext context) {
     session = new Session(house, context);
+    loop = house.awake(context.channel().eventLoop());
   }
 
   private Session session() {
@@ -82,6 +84,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   public void channelReadComplete(ChannelHandlerContext context) {
     if (!isOver) {
       session().replies().flush();
+      requireNonNull(loop, "loop").heard();
       IncomingSet coming = set;
       if (coming != null && !isRunning) {
         coming.awaitClient();

@@ -2,12 +2,15 @@ package io.penstock.resp;
 
 import static java.util.Objects.requireNonNull;
 
+import io.netty.util.concurrent.EventExecutor;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RespSettings;
 import io.penstock.node.door.DoorTerms;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -24,17 +27,20 @@ final class RespHouse {
   private final AtomicInteger underWay = new AtomicInteger();
   private final Set<String> claims = ConcurrentHashMap.newKeySet();
   private final ScanCursors cursors = new ScanCursors();
+  private final Map<EventExecutor, AwakeLoop> loops = new ConcurrentHashMap<>();
   private volatile boolean isDraining;
 
   /// @param mostValue longest value, in bytes
   /// @param roomNanos longest wait of a value for room
+  /// @param awakeNanos how long an event loop stays awake for the next request
   record Limits(int mostValue, long roomNanos, int mostConnections, long stallNanos, boolean mayFlush,
-      long graceNanos) {
+      long graceNanos, long awakeNanos) {
     static Limits of(NodeConfig config) {
       return new Limits(config.get(RespSettings.MOST_VALUE), config.get(RespSettings.ROOM).toNanos(),
           config.get(RespSettings.CONNECTIONS),
           config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(RespSettings.FLUSH),
-          config.get(RespSettings.GRACE).toNanos());
+          config.get(RespSettings.GRACE).toNanos(),
+          TimeUnit.MICROSECONDS.toNanos(config.get(RespSettings.AWAKE)));
     }
   }
 
@@ -79,6 +85,11 @@ final class RespHouse {
 
   long uptimeNanos() {
     return terms.clocks().nanos().getAsLong() - begunNanos;
+  }
+
+  /// What keeps `loop` awake; one for all connections of a loop.
+  AwakeLoop awake(EventExecutor loop) {
+    return loops.computeIfAbsent(loop, one -> new AwakeLoop(one, limits.awakeNanos, terms.clocks().nanos()));
   }
 
   void begin() {

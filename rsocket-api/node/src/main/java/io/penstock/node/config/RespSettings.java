@@ -16,10 +16,12 @@ public final class RespSettings {
       "Longest wait of such a client for room. Then its value is accepted and dropped, which counts.");
   public static final Setting<Duration> GRACE = new Setting<>("resp.grace", SettingType.duration(), "2s",
       "A value in memory that EXISTS finds counts as used, but only once in this time.");
+  public static final Setting<Integer> AWAKE = new Setting<>("resp.awake.micros", SettingType.count(0, 1000), "50",
+      "Microseconds for which a network thread looks for the next request before it sleeps, while that is of use.");
   public static final Setting<Boolean> FLUSH = new Setting<>("resp.flush", AscendTypes.flag(), "false",
       "Whether FLUSHDB and FLUSHALL remove the values of their space; else they are refused.");
 
-  static final List<Setting<?>> OWN = List.of(MOST_VALUE, CONNECTIONS, ROOM, GRACE, FLUSH);
+  static final List<Setting<?>> OWN = List.of(MOST_VALUE, CONNECTIONS, ROOM, GRACE, AWAKE, FLUSH);
 
   private RespSettings() {}
 }

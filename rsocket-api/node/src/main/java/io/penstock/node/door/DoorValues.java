@@ -292,10 +292,13 @@ public final class DoorValues {
 
   /// Knows what a read found, unless a put or another read was quicker: the read may have found an older value.
   private void learn(KnownNames.@Nullable Known before, LeasedValue found, int size, long untilMillis) {
+    if (before != null && found.is(before.stored())) {
+      return;
+    }
     KnownNames.Known now = new KnownNames.Known(found.stored(), size, untilMillis, nanos.getAsLong());
     if (before == null) {
       known.addIfAbsent(now);
-    } else if (!found.is(before.stored())) {
+    } else {
       known.replace(before, now);
     }
   }

@@ -79,6 +79,7 @@ final class PrintConfigTest {
         resp.connections               10000                    default
         resp.room.timeout              350ms                    default
         resp.grace                     2s                       default
+        resp.awake.micros              50                       default
         resp.flush                     false                    default
         s3.keys.file                   off                      default
         s3.domains                     localhost                default

@@ -25,7 +25,8 @@ import java.util.concurrent.Future;
 final class DoorLoad implements AutoCloseable {
   private static final int MOST_BYTES = 128 << 20;
   private static final int MOST_KEYS = 64;
-  private static final int PIECE = 256 << 10;
+  /// A value of 256 KiB comes with its length and its end.
+  private static final int PIECE = (256 << 10) + 64;
 
   /// What is asked.
   enum Kind {
@@ -85,14 +86,18 @@ final class DoorLoad implements AutoCloseable {
     memory.close();
   }
 
+  /// One connection. What it sends and what has to come lies ready, so that the client costs little beside the server.
   private static final class One {
+    private static final int FIRST = 0;
+
     private final SocketChannel channel;
     private final Kind kind;
-    private final int keys;
-    private final int number;
-    private final ByteBuffer value;
     private final ByteBuffer read;
-    private final ByteBuffer end = direct("\r\n");
+    private final ByteBuffer[] ok = {direct("+OK\r\n")};
+    private final ByteBuffer[] there = {direct(":1\r\n")};
+    private final ByteBuffer[] whole;
+    private final ByteBuffer[][] sets;
+    private final ByteBuffer[][] questions;
     private int at;
     private long[] waits = new long[1 << 10];
     private int waited;
@@ -100,11 +105,20 @@ final class DoorLoad implements AutoCloseable {
     One(int port, int number, int keys, ByteBuffer value, ByteBuffer read, Kind kind) throws IOException {
       this.channel = SocketChannel.open(new InetSocketAddress("127.0.0.1", port));
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-      this.number = number;
-      this.keys = keys;
       this.kind = kind;
-      this.value = value;
       this.read = read;
+      ByteBuffer end = direct("\r\n");
+      this.whole = new ByteBuffer[] {direct("$" + value.capacity() + "\r\n"), value.duplicate(), end.duplicate()};
+      this.sets = new ByteBuffer[keys][];
+      this.questions = new ByteBuffer[keys][];
+      for (int i = 0; i < keys; i++) {
+        String key = "model@%02x@0@%064x".formatted(number, i) + value.capacity();
+        String named = "$" + key.length() + "\r\n" + key + "\r\n";
+        sets[i] = new ByteBuffer[] {direct("*3\r\n$3\r\nSET\r\n" + named + "$" + value.capacity() + "\r\n"),
+          value.duplicate(), end.duplicate()};
+        questions[i] = new ByteBuffer[] {
+          direct(kind == Kind.GET ? "*2\r\n$3\r\nGET\r\n" + named : "*2\r\n$6\r\nEXISTS\r\n" + named)};
+      }
     }
 
     private static ByteBuffer direct(String text) {
@@ -112,13 +126,10 @@ final class DoorLoad implements AutoCloseable {
       return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
     }
 
-    private String key(int index) {
-      return "model@%02x@0@%064x".formatted(number, index) + value.capacity();
-    }
-
     void fill() throws IOException {
-      for (int i = 0; i < keys; i++) {
-        set(key(i));
+      for (ByteBuffer[] set : sets) {
+        write(set);
+        expect(ok);
       }
     }
 
@@ -126,15 +137,9 @@ final class DoorLoad implements AutoCloseable {
       waited = 0;
       long begun = System.nanoTime();
       do {
-        String key = key(at++ % keys);
-        switch (kind) {
-          case SET -> set(key);
-          case GET -> get(key);
-          case EXISTS -> {
-            write(direct("*2\r\n$6\r\nEXISTS\r\n$" + key.length() + "\r\n" + key + "\r\n"));
-            expect(":1\r\n");
-          }
-        }
+        int key = at++ % sets.length;
+        write(kind == Kind.SET ? sets[key] : questions[key]);
+        expect(kind == Kind.SET ? ok : kind == Kind.GET ? whole : there);
         long now = System.nanoTime();
         count(now - begun);
         begun = now;
@@ -149,53 +154,65 @@ final class DoorLoad implements AutoCloseable {
       waits[waited++] = nanos;
     }
 
-    private void set(String key) throws IOException {
-      write(direct("*3\r\n$3\r\nSET\r\n$" + key.length() + "\r\n" + key + "\r\n$" + value.capacity() + "\r\n"),
-          value.duplicate(), end.duplicate());
-      expect("+OK\r\n");
-    }
-
-    private void get(String key) throws IOException {
-      write(direct("*2\r\n$3\r\nGET\r\n$" + key.length() + "\r\n" + key + "\r\n"));
-      expect("$" + value.capacity() + "\r\n");
-      for (int from = 0; from < value.capacity(); from += PIECE) {
-        int bytes = Math.min(PIECE, value.capacity() - from);
-        if (!take(bytes).equals(value.slice(from, bytes))) {
-          throw new WrongBytesException("a value must have the bytes that were stored (had others)");
-        }
+    private void write(ByteBuffer[] parts) throws IOException {
+      for (ByteBuffer part : parts) {
+        part.rewind();
       }
-      expect("\r\n");
-    }
-
-    private void expect(String reply) throws IOException {
-      requireEqual(text(take(reply.length())), reply);
-    }
-
-    private static void requireEqual(String came, String wanted) {
-      if (!came.equals(wanted)) {
-        throw new WrongBytesException("a reply must be %s (was %s)".formatted(wanted.strip(), came.strip()));
-      }
-    }
-
-    private static String text(ByteBuffer bytes) {
-      return StandardCharsets.ISO_8859_1.decode(bytes).toString();
-    }
-
-    private void write(ByteBuffer... parts) throws IOException {
       ByteBuffer last = parts[parts.length - 1];
       while (last.hasRemaining()) {
         channel.write(parts);
       }
     }
 
-    private ByteBuffer take(int bytes) throws IOException {
-      read.clear().limit(bytes);
-      while (read.hasRemaining()) {
-        if (channel.read(read) < 0) {
-          throw new EOFException("a connection must stay open (was ended)");
+    /// Reads a reply, and compares each byte of it with those of `parts`.
+    private void expect(ByteBuffer[] parts) throws IOException {
+      long left = 0;
+      for (ByteBuffer part : parts) {
+        left += part.rewind().remaining();
+      }
+      for (int part = FIRST; left > 0;) {
+        read.clear().limit((int) Math.min(PIECE, left));
+        if (part == FIRST && parts[FIRST].position() == 0) {
+          receive();
+          requireBegin(parts[FIRST]);
+        }
+        while (read.hasRemaining()) {
+          receive();
+        }
+        left -= read.flip().remaining();
+        while (read.hasRemaining()) {
+          part += parts[part].hasRemaining() ? 0 : 1;
+          requireEqual(parts[part]);
         }
       }
-      return read.flip();
+    }
+
+    private void receive() throws IOException {
+      if (channel.read(read) < 0) {
+        throw new EOFException("a connection must stay open (was ended)");
+      }
+    }
+
+    /// Another reply may be shorter, so what has come is looked at before the rest is awaited.
+    private void requireBegin(ByteBuffer wanted) {
+      int bytes = Math.min(read.position(), wanted.remaining());
+      if (!read.slice(0, bytes).equals(wanted.slice(0, bytes))) {
+        throw new WrongBytesException(
+            "a reply must be %s (was %s)".formatted(text(wanted), text(read.slice(0, bytes))));
+      }
+    }
+
+    private static String text(ByteBuffer bytes) {
+      return StandardCharsets.ISO_8859_1.decode(bytes.duplicate()).toString().strip();
+    }
+
+    private void requireEqual(ByteBuffer wanted) {
+      int bytes = Math.min(read.remaining(), wanted.remaining());
+      if (!read.slice(read.position(), bytes).equals(wanted.slice(wanted.position(), bytes))) {
+        throw new WrongBytesException("a value must have the bytes that were stored (had others)");
+      }
+      read.position(read.position() + bytes);
+      wanted.position(wanted.position() + bytes);
     }
 
     void close() {

@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +29,13 @@ final class DoorProcess implements AutoCloseable {
   }
 
   /// A node with values alone.
-  static DoorProcess node(Path folder, long dramBytes) throws IOException {
+  ///
+  /// @param loops network threads
+  static DoorProcess node(Path folder, long dramBytes, int loops) throws IOException {
     int port = freePort();
     return started(OwnCommand.of(List.of("serve", "--listen-port", "0", "--admin-port", "off", "--dram",
-        Long.toString(dramBytes), "--resp", "127.0.0.1:" + port)), port, folder.resolve("node.log").toFile());
+        Long.toString(dramBytes), "--loops", Integer.toString(loops), "--resp", "127.0.0.1:" + port)), port,
+        folder.resolve("node.log").toFile());
   }
 
   /// A Redis server that keeps nothing on disk; null, and a line that says so, where none is installed.
@@ -88,6 +92,11 @@ final class DoorProcess implements AutoCloseable {
 
   int port() {
     return port;
+  }
+
+  /// CPU time of the process so far; the system counts it in hundredths of a second.
+  long cpuNanos() {
+    return process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.penstock.lab.bench.doors;
 
 import io.penstock.PenstockVersion;
 import io.penstock.lab.bench.side.Bench;
+import io.penstock.lab.bench.side.ProcessCpu;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.option.SizeOption;
@@ -57,6 +58,10 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
       description = "Memory of the node (default: ${DEFAULT-VALUE}).")
   private long dram;
 
+  @Option(names = "--loops", paramLabel = "N", defaultValue = "1",
+      description = "Network threads of the node; a Redis server has one (default: ${DEFAULT-VALUE}).")
+  private int loops;
+
   DoorsBenchCommand(Console console) {
     super(console);
   }
@@ -64,7 +69,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   @Override
   protected DoorsReport measured() throws IOException {
     try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");
-        DoorProcess ours = DoorProcess.node(place.path(), dram);
+        DoorProcess ours = DoorProcess.node(place.path(), dram, loops);
         DoorProcess redis = DoorProcess.redis(console)) {
       compile(ours);
       List<DoorsReport.Row> rows = new ArrayList<>();
@@ -83,7 +88,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
           waits.add(waits("redis", redis));
         }
       }
-      return new DoorsReport(PenstockVersion.current(), seconds, rounds, rows, waits);
+      return new DoorsReport(PenstockVersion.current(), loops, seconds, rounds, rows, waits);
     }
   }
 
@@ -133,8 +138,8 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   private DoorsReport.Row row(DoorLoad.Kind kind, int size, int connections, DoorProcess ours,
       @Nullable DoorProcess redis) throws IOException {
     Duration turn = Duration.ofNanos((long) (seconds * 1e9));
-    List<Double> our = new ArrayList<>();
-    List<Double> their = new ArrayList<>();
+    DoorsReport.Turns our = new DoorsReport.Turns();
+    DoorsReport.Turns their = redis == null ? null : new DoorsReport.Turns();
     try (DoorLoad near = new DoorLoad(ours.port(), connections, size, kind);
         DoorLoad far = redis == null ? null : new DoorLoad(redis.port(), connections, size, kind)) {
       near.run(turn); // until code is compiled and memory is there
@@ -142,12 +147,19 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
         far.run(turn);
       }
       for (int i = 0; i < rounds; i++) {
-        our.add(near.run(turn));
-        if (far != null) {
-          their.add(far.run(turn));
+        turn(near, ours, our);
+        if (far != null && redis != null && their != null) {
+          turn(far, redis, their);
         }
       }
     }
     return DoorsReport.Row.of(kind, size, connections, our, their);
+  }
+
+  private void turn(DoorLoad load, DoorProcess server, DoorsReport.Turns turns) throws IOException {
+    long serverBefore = server.cpuNanos();
+    long clientBefore = ProcessCpu.nanos();
+    double rate = load.run(Duration.ofNanos((long) (seconds * 1e9)));
+    turns.add(rate, seconds, server.cpuNanos() - serverBefore, ProcessCpu.nanos() - clientBefore);
   }
 }

@@ -11,26 +11,33 @@ import org.jspecify.annotations.Nullable;
 /// Result of `bench doors`: medians of the rounds.
 ///
 /// @param penstock version
+/// @param loops network threads of the node
 /// @param seconds of each turn
 /// @param waits of readers, at each server; empty if they were not measured
-record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows, List<Wait> waits)
+record DoorsReport(String penstock, int loops, double seconds, int rounds, List<Row> rows, List<Wait> waits)
     implements
       Bench.Report {
   private static final double MEGA = 1e6;
+  private static final double KILO = 1e3;
 
   /// @param valueBytes 0 for a question
   /// @param perSecond requests at the node
   /// @param redisPerSecond requests at the Redis server; null without one
   /// @param ratio of both, the median of the rounds; null without one
+  /// @param cpu of a request at the node
+  /// @param redisCpu of a request at the Redis server; null without one
   record Row(DoorLoad.Kind kind, int valueBytes, int clients, double perSecond, @Nullable Double redisPerSecond,
-      @Nullable Double ratio) {
-    static Row of(DoorLoad.Kind kind, int valueBytes, int clients, List<Double> ours, List<Double> theirs) {
-      List<Double> ratios = new ArrayList<>();
-      for (int i = 0; i < theirs.size(); i++) {
-        ratios.add(ours.get(i) / theirs.get(i));
+      @Nullable Double ratio, Cpu cpu, @Nullable Cpu redisCpu) {
+    static Row of(DoorLoad.Kind kind, int valueBytes, int clients, Turns ours, @Nullable Turns theirs) {
+      if (theirs == null) {
+        return new Row(kind, valueBytes, clients, median(ours.perSecond), null, null, ours.cpu(), null);
       }
-      return new Row(kind, valueBytes, clients, median(ours), theirs.isEmpty() ? null : (Double) median(theirs),
-          ratios.isEmpty() ? null : (Double) median(ratios));
+      List<Double> ratios = new ArrayList<>();
+      for (int i = 0; i < theirs.perSecond.size(); i++) {
+        ratios.add(ours.perSecond.get(i) / theirs.perSecond.get(i));
+      }
+      return new Row(kind, valueBytes, clients, median(ours.perSecond), median(theirs.perSecond), median(ratios),
+          ours.cpu(), theirs.cpu());
     }
 
     private static double median(List<Double> all) {
@@ -43,6 +50,40 @@ record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows, 
           : valueBytes == 0
               ? String.format(Locale.ROOT, "%,.0f /s", each)
               : String.format(Locale.ROOT, "%,.0f MB/s", each * valueBytes / MEGA);
+    }
+
+    private String cost(@Nullable Cpu each) {
+      return each == null
+          ? "-"
+          : valueBytes == 0
+              ? String.format(Locale.ROOT, "%.0f + %.0f us", each.serverMicros, each.clientMicros)
+              : String.format(Locale.ROOT, "%.2f + %.2f s/GB", each.serverMicros * KILO / valueBytes,
+                  each.clientMicros * KILO / valueBytes);
+    }
+  }
+
+  /// CPU time of a request, over all rounds.
+  ///
+  /// @param serverMicros at the server
+  /// @param clientMicros at the clients, which compare every byte
+  record Cpu(double serverMicros, double clientMicros) {}
+
+  /// What the rounds of one server gave.
+  static final class Turns {
+    private final List<Double> perSecond = new ArrayList<>();
+    private double requests;
+    private long serverNanos;
+    private long clientNanos;
+
+    void add(double rate, double seconds, long server, long client) {
+      perSecond.add(rate);
+      requests += rate * seconds;
+      serverNanos += server;
+      clientNanos += client;
+    }
+
+    private Cpu cpu() {
+      return new Cpu(serverNanos / KILO / requests, clientNanos / KILO / requests);
     }
   }
 
@@ -65,10 +106,12 @@ record DoorsReport(String penstock, double seconds, int rounds, List<Row> rows, 
 
   @Override
   public String table() {
-    TextTable table = new TextTable("REQUEST", "VALUE", "CLIENTS", "PENSTOCK", "REDIS", "RATIO");
+    TextTable table = new TextTable("REQUEST", "VALUE", "CLIENTS", "PENSTOCK", "REDIS", "RATIO",
+        "CPU: NODE + CLIENTS", "REDIS + CLIENTS");
     rows.forEach(row -> table.row(row.kind, row.valueBytes == 0 ? "-" : Sizes.exact(row.valueBytes), row.clients,
         row.rate(row.perSecond), row.rate(row.redisPerSecond),
-        row.ratio == null ? "-" : String.format(Locale.ROOT, "%.2f", row.ratio)));
+        row.ratio == null ? "-" : String.format(Locale.ROOT, "%.2f", row.ratio), row.cost(row.cpu),
+        row.cost(row.redisCpu)));
     return waits.isEmpty() ? table.toString() : table + "\n" + waitTable();
   }
 

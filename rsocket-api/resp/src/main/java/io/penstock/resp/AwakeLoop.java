@@ -1,0 +1,75 @@
+package io.penstock.resp;
+
+import io.netty.util.concurrent.EventExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/// Keeps an event loop awake for a moment after it has read from a client: what comes next finds it running. To wake a
+/// sleeping thread costs more than a short request, at both sides. Meanwhile the loop looks for new bytes again and
+/// again. Where another thread wants its core, it sleeps at once.
+///
+/// It stays awake as long as that is of use: each moment in which nothing came counts against the next ones. Then one
+/// read in [#PROBE] is followed by another try. On the event loop.
+final class AwakeLoop {
+  /// Moments of no use in a row, after useful ones, until the loop sleeps again.
+  static final int CREDIT = 8;
+  /// Reads between two tries while being awake is of no use.
+  static final int PROBE = 64;
+  /// A core that was offered for longer was taken by another thread.
+  static final long TAKEN_NANOS = 10_000;
+
+  private final EventExecutor loop;
+  private final long momentNanos;
+  private final LongSupplier nanos;
+  private final Runnable look = this::look;
+  private long end;
+  private boolean isAwake;
+  /// The sockets were asked since a client was heard.
+  private boolean hasLooked;
+  private int credit = CREDIT;
+  private int asleep;
+
+  /// @param momentNanos how long; 0 for never
+  /// @param nanos time
+  AwakeLoop(EventExecutor loop, long momentNanos, LongSupplier nanos) {
+    this.loop = loop;
+    this.momentNanos = momentNanos;
+    this.nanos = nanos;
+  }
+
+  /// A client has sent something.
+  void heard() {
+    if (isAwake) {
+      credit = hasLooked ? CREDIT : credit;
+      hasLooked = false;
+      end = nanos.getAsLong() + momentNanos;
+    } else if (momentNanos > 0 && (credit > 0 || ++asleep == PROBE) && !loop.isShuttingDown()) {
+      asleep = 0;
+      isAwake = true;
+      hasLooked = false;
+      end = nanos.getAsLong() + momentNanos;
+      again();
+    }
+  }
+
+  /// A task that is due keeps the loop from sleeping, and lets it look at its sockets in between.
+  private void again() {
+    var _ = loop.schedule(look, 0, TimeUnit.NANOSECONDS);
+  }
+
+  private void look() {
+    long now = nanos.getAsLong();
+    if (now - end >= 0 || loop.isShuttingDown()) {
+      isAwake = false;
+      credit = Math.max(0, credit - 1);
+      return;
+    }
+    hasLooked = true;
+    Thread.yield();
+    if (nanos.getAsLong() - now > TAKEN_NANOS) {
+      isAwake = false;
+    } else {
+      again();
+    }
+  }
+}

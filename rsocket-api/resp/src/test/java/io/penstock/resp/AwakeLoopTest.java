@@ -1,0 +1,109 @@
+package io.penstock.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(300)
+final class AwakeLoopTest {
+  private static final long MOMENT = 50_000;
+
+  private final EmbeddedChannel channel = new EmbeddedChannel();
+  private long nanos = Long.MAX_VALUE - MOMENT;
+  /// Time that passes with each question for it.
+  private long step;
+  private final AwakeLoop loop = new AwakeLoop(channel.eventLoop(), MOMENT, () -> nanos += step);
+
+  /// Lets the loop look once, if it is awake.
+  private boolean isAwake() {
+    return channel.runScheduledPendingTasks() >= 0;
+  }
+
+  /// @return whether the loop was awake, before it heard nothing more for a moment
+  private boolean isAwakeForAMoment() {
+    boolean was = isAwake();
+    nanos += MOMENT;
+    assertThat(isAwake()).as("a moment later").isFalse();
+    return was;
+  }
+
+  private boolean isAwakeOnceHeard() {
+    loop.heard();
+    return isAwakeForAMoment();
+  }
+
+  private void hearInVain() {
+    for (int i = 0; i < AwakeLoop.CREDIT; i++) {
+      assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
+    }
+    assertThat(isAwakeOnceHeard()).as("one more").isFalse();
+  }
+
+  @Test
+  void aLoop_staysAwakeForAMoment_afterEachRead() {
+    loop.heard();
+    nanos += MOMENT - 1;
+    assertThat(isAwake()).isTrue();
+    loop.heard();
+    nanos += MOMENT - 1;
+    assertThat(isAwake()).isTrue();
+    nanos += 1;
+    assertThat(isAwake()).isFalse();
+  }
+
+  @Test
+  void aLoop_sleepsAtOnce_whileNothingComesInItsMoments() {
+    hearInVain();
+    for (int i = 2; i < AwakeLoop.PROBE; i++) {
+      assertThat(isAwakeOnceHeard()).as("read %d", i).isFalse();
+    }
+    assertThat(isAwakeOnceHeard()).as("a try").isTrue();
+    assertThat(isAwakeOnceHeard()).as("behind a try in vain").isFalse();
+  }
+
+  @Test
+  void aTryOfUse_keepsTheLoopAwake_asBefore() {
+    hearInVain();
+    for (int i = 2; i <= AwakeLoop.PROBE; i++) {
+      loop.heard();
+    }
+    assertThat(isAwake()).isTrue();
+    loop.heard();
+    assertThat(isAwakeForAMoment()).isTrue();
+    for (int i = 1; i < AwakeLoop.CREDIT; i++) {
+      assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
+    }
+    assertThat(isAwakeOnceHeard()).isFalse();
+  }
+
+  @Test
+  void readsThatCameTogether_areNoUseOfBeingAwake() {
+    for (int i = 0; i < AwakeLoop.CREDIT; i++) {
+      loop.heard();
+      assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
+    }
+    loop.heard();
+    assertThat(isAwakeOnceHeard()).isFalse();
+  }
+
+  @Test
+  void aLoop_sleepsAtOnce_whereAnotherThreadTakesItsCore() {
+    step = AwakeLoop.TAKEN_NANOS;
+    loop.heard();
+    assertThat(isAwake()).as("a core that no thread wants").isTrue();
+    step++;
+    assertThat(isAwake()).as("one that is taken").isFalse();
+    assertThat(isAwake()).as("after that").isFalse();
+    step = 0;
+    assertThat(isAwakeOnceHeard()).as("with the next read").isTrue();
+  }
+
+  @Test
+  void aLoopWithoutAMoment_alwaysSleeps() {
+    AwakeLoop never = new AwakeLoop(channel.eventLoop(), 0, () -> nanos);
+    never.heard();
+    assertThat(isAwake()).isFalse();
+  }
+}
