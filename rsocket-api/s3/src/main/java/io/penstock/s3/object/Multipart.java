@@ -172,7 +172,7 @@ final class Multipart {
       AtomicReference<@Nullable ValuePart> last = new AtomicReference<>();
       return Flux.fromIterable(parts)
           .concatMapIterable(
-              part -> List.of(taken(values, part, scope), gone(values, part).thenMany(Flux.<ValuePart>empty())))
+              part -> List.of(taken(values, part, scope), gone(values, part).then(Mono.<ValuePart>empty()).flux()))
           .concatMap(step -> step, 1)
           .map(bytes -> {
             close(last.getAndSet(bytes));
