@@ -172,7 +172,7 @@ final class AccessTest {
   }
 
   @Test
-  void addressThatInventsNames_hasFewCompared() {
+  void ofTheNamesThatAnAddressInvents_fewAreCompared() {
     for (int i = 0; i < Attempts.MOST_OF_SOURCE; i++) {
       String name = "user" + i;
       assertThatThrownBy(() -> user(simple(name, "guess"), "there", 0)).hasMessage(WRONG);
