@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.flow.ValueStore;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Presence;
@@ -14,6 +15,7 @@ import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.wire.security.Access;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -21,8 +23,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Puts that are cancelled while their value becomes visible: its name is known if it is there, and not otherwise.
@@ -97,11 +101,12 @@ final class CancelledPutsTest {
   @ParameterizedTest
   @CsvSource({"0, AFTER_THE_COMMIT, 100", "0, AFTER_THE_COMMIT, 1000000", "0, BEFORE_THE_COMMIT, 100",
     "0, BEFORE_THE_COMMIT, 1000000", "100, AFTER_THE_COMMIT, 100", "100, AFTER_THE_COMMIT, 1000000",
-    "1000000, BEFORE_THE_COMMIT, 100", "100, BEFORE_THE_COMMIT, 100", "1000000, AFTER_THE_COMMIT, 1000000"})
+    "1000000, BEFORE_THE_COMMIT, 100", "100, BEFORE_THE_COMMIT, 100", "1000000, AFTER_THE_COMMIT, 1000000",
+    "1000000, AFTER_THE_COMMIT, 100"})
   void nameOfACancelledPut_isKnown_exactlyIfItsValueIsThere(int before, Moment moment, int length) throws Exception {
     AtomicReference<@Nullable Disposable> cancelled = new AtomicReference<>();
-    try (OpenDoor door = new OpenDoor(16 << 20, tier -> new CancellingTier(tier, moment, cancelled), Map.of(),
-        Access.open())) {
+    List<BlockTier> tiers = new ArrayList<>();
+    try (OpenDoor door = open(tiers, moment, cancelled)) {
       if (before > 0) {
         assertThat(door.values.put("k", before, CancelledPutsTest::fill, () -> 0).block()).isTrue();
       }
@@ -114,17 +119,45 @@ final class CancelledPutsTest {
       }
       Eventually.holds("what is known is there, and what is there is known", () -> {
         boolean isKnown = door.values.knownLength("k").isPresent();
-        return isKnown == (door.values.count() == 1) && isKnown == isThere(door);
+        return isKnown == (door.values.count() == 1) && isKnown == isThere(tiers);
       });
     }
   }
 
-  private static boolean isThere(OpenDoor door) {
-    try (BlockScope scope = new BlockScope()) {
-      return door.values.get("k", scope).map(value -> {
-        value.close();
-        return true;
-      }).blockOptional().isPresent();
+  private static OpenDoor open(List<BlockTier> tiers, Moment moment, AtomicReference<@Nullable Disposable> put) {
+    return new OpenDoor(16 << 20, tier -> {
+      tiers.add(tier);
+      return new CancellingTier(tier, moment, put);
+    }, Map.of(), Access.open());
+  }
+
+  /// Asks the tiers: the door would learn its name from a question. A head whose parts are gone is no value.
+  private static boolean isThere(List<BlockTier> tiers) {
+    return tiers.stream().anyMatch(tier -> {
+      ValueStore store = new ValueStore(tier);
+      return store.heads(List.of(store.headKey("k")))
+          .filterWhen(head -> tier.contains(head.marks()).map(there -> there.count() == head.marks().size()))
+          .next().blockOptional().isPresent();
+    });
+  }
+
+  @ParameterizedTest
+  @EnumSource(Moment.class)
+  void endOfACancelledPut_isThatOfItsOwnValue_andOfNoOlderOne(Moment moment) throws Exception {
+    long until = 2_000_000_000;
+    AtomicReference<@Nullable Disposable> cancelled = new AtomicReference<>();
+    List<BlockTier> tiers = new ArrayList<>();
+    try (OpenDoor door = open(tiers, moment, cancelled)) {
+      assertThat(new ValueStore(tiers.getLast()).put("k", 200, Flux.just(MemorySegment.ofArray(new byte[200]))).block())
+          .isTrue();
+      assertThat(door.values.knownLength("k")).as("the door did not see that").isEmpty();
+      BaseSubscriber<Boolean> put = new BaseSubscriber<>() {};
+      cancelled.set(put);
+      door.values.put("k", 100, CancelledPutsTest::fill, () -> until).subscribe(put);
+      Eventually.holds("the put is cancelled", () -> cancelled.get() == null);
+      boolean isNew = moment == Moment.AFTER_THE_COMMIT;
+      Eventually.holds("the value is known", () -> door.values.knownLength("k").orElse(-1) == (isNew ? 100 : 200));
+      assertThat(door.values.untilMillis("k")).isEqualTo(isNew ? until : 0);
     }
   }
 }

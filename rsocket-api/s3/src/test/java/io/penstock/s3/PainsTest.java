@@ -40,6 +40,10 @@ final class PainsTest {
     return node.door().users().get(TestNode.USER);
   }
 
+  private static long known(TestNode node) {
+    return node.door().names().values().stream().mapToLong(DoorValues.Names::known).sum();
+  }
+
   @Test
   void writesOfManyTimesTheMemory_areTaken_andOldOnesGo() throws IOException {
     try (TestNode node = TestNode.start(folder, "dram: 16MiB\n"); RawClient client = new RawClient(node.port())) {
@@ -235,6 +239,28 @@ final class PainsTest {
         assertThat(Arrays.copyOfRange(read.body(), (i - 1) * part, i * part)).isEqualTo(bytes(i, part));
       }
       assertThat(figures(node).drops()).isZero();
+    }
+  }
+
+  @Test
+  void anUploadThatEndsInAnError_keepsNoPart() throws IOException {
+    int part = 4 << 20;
+    String room = "dram: 16MiB\ns3.part.bytes: \"262656\"\n";
+    try (TestNode node = TestNode.start(folder, room); RawClient client = new RawClient(node.port())) {
+      String begun = client.ask("POST", "/b/up?uploads", "", NONE).text();
+      String id = begun.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
+      StringBuilder all = new StringBuilder("<CompleteMultipartUpload>");
+      for (int i = 1; i <= 5; i++) {
+        RawClient.Answer put = client.ask("PUT", "/b/up?partNumber=" + i + "&uploadId=" + id, "", bytes(i, part));
+        assertThat(put.status()).isEqualTo(200);
+        all.append("<Part><PartNumber>").append(i).append("</PartNumber><ETag>").append(put.headers().get("etag"))
+            .append("</ETag></Part>");
+      }
+      assertThat(known(node)).isPositive();
+      String end = all.append("</CompleteMultipartUpload>").toString();
+      assertThat(client.ask("POST", "/b/up?uploadId=" + id, "", end.getBytes(StandardCharsets.UTF_8)).text())
+          .contains("EntityTooLarge");
+      Eventually.holds("no part is there", () -> known(node) == 0);
     }
   }
 

@@ -31,7 +31,7 @@ public final class Locate {
     return map.locate(asked).map(found -> answer(found, members.get()));
   }
 
-  /// Questions to members that had no answer in time, so far: what these keep was as if unknown.
+  /// Questions to members that had no answer in time, or an error, so far: what these keep was as if unknown.
   public long unanswered() {
     return map.unanswered();
   }

@@ -23,7 +23,8 @@ public interface SharedMap {
   /// Holders of each of `names`, in their order; [Holders#NONE] for a name without any.
   Mono<List<byte[]>> locate(List<BlockName> names);
 
-  /// Questions to members that [#locate] asked and that had no answer in time, so far; 0 for a map that waits for all.
+  /// Questions to members that [#locate] asked and that had no answer in time, or an error, so far; 0 for a map that
+  /// waits for all.
   default long unanswered() {
     return 0;
   }

@@ -1,5 +1,6 @@
 package io.penstock.node.door;
 
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.LeasedValue;
 import io.penstock.flow.StoredValue;
@@ -12,9 +13,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -187,10 +190,11 @@ public final class DoorValues {
       if (before != null) {
         known.ignoreEvents(before);
       }
+      AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
       Mono<StoredValue> replaced = before != null && before.size() == size
           ? bytes.in(stores.get(size), before.stored(), null)
-          : bytes.in(stores.get(size), null,
-              before == null ? removeFrom(name, size).then() : remove(before).then());
+          : bytes.in(stores.get(size), null, (before == null ? removeFrom(name, size) : remove(before))
+              .then(headAt(name, size)).doOnNext(old::set).then());
       return replaced
           .flatMap(stored -> {
             KnownNames.Known displaced =
@@ -201,26 +205,42 @@ public final class DoorValues {
           }).switchIfEmpty(Mono.fromSupplier(() -> {
             heed(before, 0);
             return false;
-          })).doOnError(failure -> ended(name, before, size, untilMillis)).doFinally(end -> {
+          })).doOnError(failure -> ended(name, before, old.get(), size, untilMillis)).doFinally(end -> {
             if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
-              ended(name, before, size, untilMillis);
+              ended(name, before, old.get(), size, untilMillis);
             }
           });
     });
   }
 
   /// Looks what became of a put that did not end well: it may have stored its value all the same.
-  private void ended(String name, KnownNames.@Nullable Known before, int size, LongSupplier untilMillis) {
+  ///
+  /// @param old what lay in the place of the new value when all its bytes had come; null if the put had no other place
+  ///     than `before`, or was not as far, and so stored nothing
+  private void ended(String name, KnownNames.@Nullable Known before, @Nullable Optional<StoredValue> old, int size,
+      LongSupplier untilMillis) {
     long until = untilMillis.getAsLong();
     heed(before, until);
-    if (before == null || before.size() != size) {
+    if (old != null) {
       ValueStore store = stores.get(size);
       whileOpen(store.heads(List.of(store.headKey(name))).next()).filter(found -> found.name().equals(name))
           .subscribe(found -> {
-            known.addIfAbsent(new KnownNames.Known(found, size, until, nanos.getAsLong()));
+            boolean isNew = old.filter(found::equals).isEmpty();
+            KnownNames.Known now = new KnownNames.Known(found, size, isNew ? until : 0, nanos.getAsLong());
+            if (before == null || !known.replace(before, now)) {
+              known.addIfAbsent(now);
+            }
             review(known.of(name)); // its parts may be gone
           }, failure -> LOG.debug("a value of a put that ended is known when it is used", failure));
     }
+  }
+
+  /// The value that lies in one size, as far as its head tells; parts of it may be gone. No read where there is none.
+  private Mono<Optional<StoredValue>> headAt(String name, int size) {
+    ValueStore store = stores.get(size);
+    List<BlockKey> key = List.of(store.headKey(name));
+    return tiers.get(size).contains(key).filter(there -> there.count() > 0)
+        .flatMap(there -> store.heads(key).next().map(Optional::of)).defaultIfEmpty(Optional.empty());
   }
 
   /// Removes this value, and no other of its name.
@@ -233,9 +253,10 @@ public final class DoorValues {
     if (before != null && known.heedEvents(before)) {
       whileOpen(stores.get(before.size()).heads(List.of(before.marks().getFirst())).next())
           .filter(now -> !now.equals(before.stored()))
-          .subscribe(
-              now -> known.replace(before, new KnownNames.Known(now, before.size(), untilMillis, nanos.getAsLong())),
-              failure -> known.forget(before));
+          .subscribe(now -> {
+            known.replace(before, new KnownNames.Known(now, before.size(), untilMillis, nanos.getAsLong()));
+            review(known.of(now.name())); // its parts may be gone
+          }, failure -> known.forget(before));
       review(before);
     }
   }

@@ -241,7 +241,8 @@ final class NodeInCluster {
           .description("Messages to this member that were not sealed with the secret of its cluster")
           .register(registry);
       FunctionCounter.builder("penstock.cluster.unanswered", this, NodeInCluster::unanswered)
-          .description("Questions about blocks that members did not answer in time").register(registry);
+          .description("Questions about blocks that members did not answer in time, or answered with an error")
+          .register(registry);
       Gauge.builder("penstock.cluster.hot.copies", this, NodeInCluster::hotCopies)
           .description("Copies of hot blocks that this node keeps at other members").register(registry);
     }

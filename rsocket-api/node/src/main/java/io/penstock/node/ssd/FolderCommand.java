@@ -4,6 +4,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
+import io.penstock.node.text.Reason;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
 import java.io.IOException;
@@ -46,27 +47,39 @@ abstract class FolderCommand<R> implements Callable<Integer> {
 
   /// The findings of several folders.
   ///
-  /// @param clean whether nothing is wrong in any
+  /// @param clean whether nothing is wrong in any, and each could be read
+  /// @param folders those that could be read
   private record All<R>(boolean clean, List<R> folders) {}
 
   @Override
   public final Integer call() throws IOException {
     Folders.require("DIR", directory);
     List<Path> folders = FolderFailure.guarded(directory, () -> JournalCheck.journals(directory));
+    boolean isOne = folders.size() == 1;
     List<R> reports = new ArrayList<>();
+    IOException failed = null;
     for (Path folder : folders) {
-      reports.add(FolderFailure.guarded(folder, () -> watched(folder)));
-    }
-    boolean isHealthy = reports.stream().allMatch(this::isHealthy);
-    if (json) {
-      console.json(reports.size() == 1 ? reports.getFirst() : new All<>(isHealthy, reports));
-    } else {
-      for (int i = 0; i < reports.size(); i++) {
-        console.out().print((reports.size() == 1 ? "" : (i == 0 ? "" : "\n") + folders.get(i) + ":\n")
-            + table(reports.get(i)));
+      try {
+        R report = FolderFailure.guarded(folder, () -> watched(folder));
+        if (!json) {
+          console.out().print((isOne ? "" : (reports.isEmpty() ? "" : "\n") + folder + ":\n") + table(report));
+          console.requireHeard();
+        }
+        reports.add(report);
+      } catch (IOException e) { // the others can be read all the same
+        if (failed != null) {
+          console.say(Reason.of(failed));
+        }
+        failed = e;
       }
     }
-    console.requireHeard();
+    boolean isHealthy = failed == null && reports.stream().allMatch(this::isHealthy);
+    if (json && !reports.isEmpty()) {
+      console.json(isOne ? reports.getFirst() : new All<>(isHealthy, reports));
+    }
+    if (failed != null) {
+      throw failed;
+    }
     return isHealthy ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 

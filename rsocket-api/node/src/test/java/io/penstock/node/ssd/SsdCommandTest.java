@@ -188,10 +188,32 @@ final class SsdCommandTest {
     assertThat(folders.get(1).get("directory").asString()).isEqualTo(second.toString());
     assertThat(folders.get(1).get("damage").size()).isOne();
 
+  }
+
+  @Test
+  void verify_goesOnBehindAFolderThatCannotBeRead_andEndsWith74() throws IOException {
+    Path first = folder.resolve("chat");
+    Path second = folder.resolve("values-64");
+    write(first, 3);
+    write(second, 4);
+    Files.createDirectory(folder.resolve("lost+found"));
     Files.delete(first.resolve("format"));
+    Files.delete(first.resolve("lock"));
     CommandLineRun broken = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(broken.exitCode()).as("a folder without its format is no sound one").isEqualTo(74);
     assertThat(broken.err()).contains(first.toString());
+    assertThat(broken.out()).startsWith(second + ":\nsound: 1 segment, ").contains("clean: 4 blocks");
+
+    CommandLineRun told = CommandLineRun.of("ssd", "verify", "--json", folder.toString());
+    assertThat(told.exitCode()).isEqualTo(74);
+    assertThat(json(told).get("clean").asBoolean()).isFalse();
+    assertThat(json(told).get("folders").size()).isOne();
+
+    Files.delete(second.resolve("format"));
+    CommandLineRun both = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(both.exitCode()).isEqualTo(74);
+    assertThat(both.err()).contains(first.toString(), second.toString());
+    assertThat(both.out()).isEmpty();
   }
 
   @Test

@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -29,6 +31,7 @@ import reactor.core.publisher.Mono;
 /// copies them into one value, which is visible whole or not at all, and removes each as soon as it is copied: beside
 /// the value there is room for one part.
 final class Multipart {
+  private static final Logger LOG = LoggerFactory.getLogger(Multipart.class);
   private static final int MOST_PARTS = Bodies.MOST_PARTS;
   private static final int PAGE = 1000;
 
@@ -86,9 +89,9 @@ final class Multipart {
     });
   }
 
-  /// Removes the parts of an upload that has ended.
+  /// Removes the parts of an upload that has ended. Never fails.
   static Mono<Void> removed(Upload upload) {
-    return Flux.fromIterable(upload.parts().values()).concatMap(part -> upload.values.remove(part.value())).then();
+    return Flux.fromIterable(upload.parts().values()).concatMap(part -> gone(upload.values, part)).then();
   }
 
   Mono<Reply> list(Ask ask) {
@@ -125,9 +128,11 @@ final class Multipart {
       if (!uploads.end(upload)) {
         throw new S3Exception(S3Code.NO_SUCH_UPLOAD, "uploadId must be that of an upload of the object (is not)");
       }
-      return joined(ask, parts, length).flatMap(tag -> removed(upload).thenReturn(Reply.of(new Documents.Completed(
-          "/" + ask.target().bucket() + ask.target().path(), ask.target().bucket(),
-          Documents.carried(ask.target().key()), tag))));
+      return Mono.usingWhen(Mono.just(upload),
+          ended -> joined(ask, parts, length).map(tag -> Reply.of(new Documents.Completed(
+              "/" + ask.target().bucket() + ask.target().path(), ask.target().bucket(),
+              Documents.carried(ask.target().key()), tag))),
+          Multipart::removed);
     });
   }
 
@@ -166,7 +171,8 @@ final class Multipart {
     return Flux.defer(() -> {
       AtomicReference<@Nullable ValuePart> last = new AtomicReference<>();
       return Flux.fromIterable(parts)
-          .concatMapIterable(part -> List.of(taken(values, part, scope), gone(values, part)))
+          .concatMapIterable(
+              part -> List.of(taken(values, part, scope), gone(values, part).then(Mono.<ValuePart>empty()).flux()))
           .concatMap(step -> step, 1)
           .map(bytes -> {
             close(last.getAndSet(bytes));
@@ -180,8 +186,11 @@ final class Multipart {
         .flatMapMany(LeasedValue::parts);
   }
 
-  private static Flux<ValuePart> gone(DoorValues values, Part part) {
-    return values.remove(part.value()).then(Mono.<ValuePart>empty()).flux();
+  /// A part that cannot be removed now costs its room until it is evicted, and not the object.
+  private static Mono<Void> gone(DoorValues values, Part part) {
+    return values.remove(part.value())
+        .doOnError(failure -> LOG.debug("a part of an upload that has ended stays for now", failure))
+        .onErrorComplete().then();
   }
 
   private static void close(@Nullable ValuePart part) {

@@ -74,29 +74,46 @@ public final class Access {
     private final Credentials shown;
     private final Attempts.Who who;
     private final @Nullable Line quick;
+    private final boolean heavy;
 
-    private Attempt(UserFile known, Credentials shown, Attempts.Who who, @Nullable Line quick) {
+    /// @param quick the line, if that was told at once
+    /// @param heavy whether the line is to be looked for
+    private Attempt(UserFile known, Credentials shown, Attempts.Who who, @Nullable Line quick, boolean heavy) {
       this.known = known;
       this.shown = shown;
       this.who = who;
       this.quick = quick;
+      this.heavy = heavy;
     }
 
     /// Whether [#caller()] takes time: then it must not run on an event loop.
     public boolean isHeavy() {
-      return quick == null && known.isSlow(shown);
+      return heavy;
     }
 
     /// The user.
     ///
     /// @throws RejectedSetupException if the credentials are of none
     public Caller caller() {
-      Line line = quick;
+      Line line = heavy ? compared() : quick;
       if (line == null) {
-        line = known.line(shown).orElseThrow(() -> refused(OTHERS, who.source()));
-        attempts.succeeded(who, known.mark(shown));
+        throw refused(OTHERS, who.source());
       }
       return new Caller(line, users, rules);
+    }
+
+    private @Nullable Line compared() {
+      SecretMark mark = known.mark(shown);
+      if (attempts.isWrong(who, mark)) { // an attempt that waited before this one showed it, too
+        return null;
+      }
+      Line line = known.line(shown).orElse(null);
+      if (line == null) {
+        attempts.failed(who, mark);
+      } else {
+        attempts.succeeded(who, mark);
+      }
+      return line;
     }
   }
 
@@ -118,7 +135,8 @@ public final class Access {
     return begin(read.get(), source, nowMillis);
   }
 
-  /// Counts the attempt to show `shown`, unless it is right and costs nothing to compare.
+  /// Counts the attempt to show `shown` if it is a password, unless it is right and costs nothing to compare. Tokens
+  /// are long and random: they are compared at once, and not counted.
   ///
   /// @param source equal for connections of one peer
   /// @throws RejectedSetupException if these are none, or the address has failed too often as this user
@@ -128,11 +146,16 @@ public final class Access {
     }
     UserFile known = users.get();
     Attempts.Who who = new Attempts.Who(source, UserFile.nameIn(shown));
-    Line quick = attempts.mayRepeat(who, nowMillis) ? known.quickLine(shown) : null;
-    if (quick == null && !attempts.begin(who, known.mark(shown), nowMillis)) {
-      throw refused(TOO_MANY, source);
+    boolean isToken = shown instanceof Credentials.Bearer;
+    Line quick = isToken || attempts.mayRepeat(source, nowMillis) ? known.quickLine(shown) : null;
+    if (isToken || quick != null) {
+      return new Attempt(known, shown, who, quick, false);
     }
-    return new Attempt(known, shown, who, quick);
+    return switch (attempts.begin(who, known.mark(shown), nowMillis)) {
+      case COMPARE -> new Attempt(known, shown, who, null, true);
+      case WRONG -> new Attempt(known, shown, who, null, false);
+      case REFUSE -> throw refused(TOO_MANY, source);
+    };
   }
 
   private static RejectedSetupException refused(String why, Object source) {

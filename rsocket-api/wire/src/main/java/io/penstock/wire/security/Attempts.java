@@ -1,66 +1,78 @@
 package io.penstock.wire.security;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
-/// Secrets that were shown and not right, or are being compared, by the user that they are to be of and the address
-/// that they come from, and by the address alone: up to a number of each a minute. One that is shown again counts once.
-/// The addresses that tried last are kept. Safe from any thread.
+/// Counts the passwords that were shown and were wrong, or are being compared: for each user at each address, and for
+/// each address. Both have a bound a minute. A password that is shown again counts once, and is compared once. The
+/// addresses that tried last are kept. Safe from any thread.
 final class Attempts {
-  /// Maximum number of secrets for one user from one address, in a minute.
+  /// Maximum number of passwords for one user from one address, in a minute.
   static final int MOST = 10;
-  /// The same of one address, for all users: else it could have as many compared as it invents names.
-  static final int MOST_OF_SOURCE = 100;
-  /// Number of attempts above which they are refused even with a secret that is compared at no cost: so many guesses
-  /// would be possible.
+  /// Maximum number of passwords from one address, in a minute, whatever names they come with: each takes a good part
+  /// of a second of a thread that all addresses share.
+  static final int MOST_OF_SOURCE = 30;
+  /// Number of attempts of one address, in a minute, above which the answer is not even yes to a password that was
+  /// right before: its comparison costs nothing, so an address could try very many.
   static final int MOST_GUESSES = 1_000;
   private static final long PERIOD_MILLIS = 60_000;
   private static final int MOST_KEPT = 4_096;
 
-  /// Who shows secrets.
+  /// Who shows a password.
   ///
   /// @param source equal for connections of one peer
-  /// @param user empty for a secret without a name
+  /// @param user empty for a name that no user can have
   record Who(Object source, String user) {}
+
+  /// What becomes of an attempt.
+  enum Answer {
+    COMPARE,
+    /// The password was compared, and was wrong.
+    WRONG,
+    /// The user at that address, or the address, has no attempt left.
+    REFUSE
+  }
 
   private static final class Count {
     private long begun;
+    /// All that an address showed.
     private int attempts;
-    /// Secrets that were compared and not right, or are being compared.
+    /// Number of the passwords of an address that were wrong or are being compared.
     private int compared;
-    /// The same of one user.
-    private final Set<Object> secrets = new HashSet<>(0);
+    /// Passwords of a user at an address, and whether each was wrong; if not, it is being compared.
+    private final Map<SecretMark, Boolean> passwords = new HashMap<>(0);
+
+    Count(long begun) {
+      this.begun = begun;
+    }
   }
 
   @GuardedBy("this") private final Map<Who, Count> users = new LinkedHashMap<>(16, 0.75f, true);
   @GuardedBy("this") private final Map<Object, Count> sources = new LinkedHashMap<>(16, 0.75f, true);
 
-  /// Counts an attempt; false if the user at that address, or the address, has none left.
+  /// Counts an attempt.
   ///
-  /// @param secret stands for what is shown
-  synchronized boolean begin(Who who, Object secret, long nowMillis) {
-    Count user = users.get(who);
-    if (user != null && !isOver(user, nowMillis) && user.secrets.contains(secret)) {
-      return true;
+  /// @param password stands for what is shown
+  synchronized Answer begin(Who who, SecretMark password, long nowMillis) {
+    Count known = users.get(who);
+    Boolean isWrong = (known == null || isOver(known, nowMillis)) ? null : known.passwords.get(password);
+    if (isWrong != null) {
+      return isWrong ? Answer.WRONG : Answer.COMPARE;
     }
     Count source = count(sources, who.source(), nowMillis);
+    source.attempts = Math.min(source.attempts + 1, MOST_GUESSES);
     if (source.compared >= MOST_OF_SOURCE) {
-      source.attempts = Math.min(source.attempts + 1, MOST_GUESSES);
-      return false;
+      return Answer.REFUSE;
     }
-    user = count(users, who, nowMillis);
-    user.attempts = Math.min(user.attempts + 1, MOST_GUESSES);
-    if (user.compared >= MOST) {
-      return false;
+    Count user = count(users, who, nowMillis);
+    if (user.passwords.size() >= MOST) {
+      return Answer.REFUSE;
     }
-    user.secrets.add(secret);
-    user.compared++;
+    user.passwords.put(password, false);
     source.compared++;
-    return true;
+    return Answer.COMPARE;
   }
 
   private static boolean isOver(Count count, long nowMillis) {
@@ -68,12 +80,12 @@ final class Attempts {
   }
 
   private static <K> Count count(Map<K, Count> counts, K of, long nowMillis) {
-    Count count = counts.computeIfAbsent(of, any -> new Count());
-    if (count.compared == 0 || isOver(count, nowMillis)) {
+    Count count = counts.computeIfAbsent(of, any -> new Count(nowMillis));
+    if (isOver(count, nowMillis)) {
       count.begun = nowMillis;
       count.attempts = 0;
       count.compared = 0;
-      count.secrets.clear();
+      count.passwords.clear();
     }
     if (counts.size() > MOST_KEPT) {
       counts.remove(counts.keySet().iterator().next());
@@ -81,25 +93,33 @@ final class Attempts {
     return count;
   }
 
-  /// Whether a secret may be compared that costs nothing to compare.
-  synchronized boolean mayRepeat(Who who, long nowMillis) {
-    return mayRepeat(users.get(who), nowMillis) && mayRepeat(sources.get(who.source()), nowMillis);
-  }
-
-  private static boolean mayRepeat(@Nullable Count count, long nowMillis) {
+  /// Whether the answer to a password of that address that was right before is yes.
+  synchronized boolean mayRepeat(Object source, long nowMillis) {
+    Count count = sources.get(source);
     return count == null || count.attempts < MOST_GUESSES || isOver(count, nowMillis);
   }
 
-  /// The secret was right.
-  synchronized void succeeded(Who who, Object secret) {
+  /// Whether the password was compared since it was first shown, and was wrong.
+  synchronized boolean isWrong(Who who, SecretMark password) {
     Count user = users.get(who);
-    if (user != null && user.secrets.remove(secret)) {
-      user.compared--;
-      user.attempts = Math.max(0, user.attempts - 1);
-      Count source = sources.get(who.source());
-      if (source != null) {
-        source.compared = Math.max(0, source.compared - 1);
-      }
+    return user != null && user.passwords.getOrDefault(password, false);
+  }
+
+  /// The password was wrong.
+  synchronized void failed(Who who, SecretMark password) {
+    Count user = users.get(who);
+    if (user != null) {
+      user.passwords.replace(password, true);
+    }
+  }
+
+  /// The password was right.
+  synchronized void succeeded(Who who, SecretMark password) {
+    Count user = users.get(who);
+    Count source = sources.get(who.source());
+    if (user != null && user.passwords.remove(password) != null && source != null) {
+      source.compared = Math.max(0, source.compared - 1);
+      source.attempts = Math.max(0, source.attempts - 1);
     }
   }
 }

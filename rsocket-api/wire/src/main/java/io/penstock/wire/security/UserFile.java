@@ -49,8 +49,6 @@ public final class UserFile {
   private final Set<String> texts = new HashSet<>();
   /// The last right password of each user.
   private final Map<String, Proven> proven = new ConcurrentHashMap<>();
-  /// Passwords that were compared last and were wrong.
-  private final WrongSecrets wrong = new WrongSecrets();
   private final SecretMark.Key marks = new SecretMark.Key(new SecureRandom());
   /// Compared if no user has the name, so that the time reveals nothing.
   private final SecretHash.Password other;
@@ -129,10 +127,13 @@ public final class UserFile {
     return HexFormat.of().formatHex(bytes).toCharArray();
   }
 
-  /// The line whose secret `shown` is; empty if there is none. Takes time if [#isSlow].
+  /// The line whose secret `shown` is; empty if there is none. A password that was not right before takes a good part
+  /// of a second.
   Optional<Line> line(Credentials shown) {
     Line quick = quickLine(shown);
-    return quick != null || !isSlow(shown) ? Optional.ofNullable(quick) : withPassword((Credentials.Simple) shown);
+    return quick == null && shown instanceof Credentials.Simple simple
+        ? withPassword(simple)
+        : Optional.ofNullable(quick);
   }
 
   /// The line whose secret `shown` is, as far as that costs little to tell: a token, or a password that was right
@@ -143,11 +144,6 @@ public final class UserFile {
       case Credentials.Bearer bearer -> withToken(SecretHash.digest(bearer.token));
       case Credentials.Simple simple -> before(simple);
     };
-  }
-
-  /// Whether comparing `shown` takes a good part of a second: a password that was not compared before.
-  boolean isSlow(Credentials shown) {
-    return shown instanceof Credentials.Simple simple && before(simple) == null && !wrong.has(mark(simple));
   }
 
   /// The name that `shown` has, of a user or not; empty if it has none, or one that no user can have.
@@ -174,7 +170,6 @@ public final class UserFile {
       }
     }
     if (found == null || !passwords.containsKey(shown.user)) {
-      wrong.add(mark(shown));
       return Optional.empty();
     }
     proven.put(shown.user, new Proven(mark(shown), found));

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,12 +107,13 @@ final class AccessTest {
   }
 
   @Test
-  void wrongTokens_leaveARightOneIn() {
-    for (int i = 0; i < 5 * Attempts.MOST; i++) {
+  void wrongTokens_leaveARightOneIn_andThePasswordsOfTheAddressToo() {
+    for (int i = 0; i <= Attempts.MOST_GUESSES; i++) {
       Credentials wrong = Credentials.bearer(("token " + i).toCharArray());
       assertThatThrownBy(() -> user(wrong, "there", 0)).isInstanceOf(RejectedSetupException.class);
     }
     assertThat(user(Credentials.bearer(TOKEN), "there", 0)).isEqualTo("router");
+    assertThat(user(Credentials.simple("alice", PASSWORD), "there", 0)).isEqualTo("alice");
   }
 
   @Test
@@ -125,7 +127,52 @@ final class AccessTest {
   }
 
   @Test
-  void addressThatInventsNames_hasFewCompared() {
+  void passwordThatWasWrongElsewhere_isComparedHereToo_soThatTheTimeRevealsNothing() {
+    assertThatThrownBy(() -> user(simple("alice", "of another"), "there", 0)).hasMessage(WRONG);
+    assertThat(access.begin(simple("alice", "of another"), "there", 0).isHeavy()).isFalse();
+    assertThat(access.begin(simple("alice", "of another"), "here", 0).isHeavy()).isTrue();
+  }
+
+  @Test
+  void attemptThatIsNotHeavy_staysSo_whenItsMarkIsForgotten() {
+    assertThatThrownBy(() -> user(simple("alice", "wrong"), "there", 0)).hasMessage(WRONG);
+    Access.Attempt begun = access.begin(simple("alice", "wrong"), "there", 0);
+    assertThat(begun.isHeavy()).isFalse();
+    assertThatThrownBy(() -> user(simple("alice", "other"), "there", 60_000)).hasMessage(WRONG);
+    assertThatThrownBy(begun::caller).hasMessage(WRONG);
+    assertThat(access.begin(simple("alice", "wrong"), "there", 60_000).isHeavy())
+        .as("the attempt compared nothing").isTrue();
+  }
+
+  @Test
+  void addressThatGuessesForManyUsers_hasABoundOverAll() throws IOException {
+    List<String> names = IntStream.range(0, 10).mapToObj(i -> "user" + i).toList();
+    Path file = Files.write(folder.resolve("ten"),
+        names.stream().map(name -> name + ":" + SecretHash.Password.of(PASSWORD, 1, new SecureRandom())).toList());
+    UserFile users = UserFile.read(file);
+    access = Access.of(() -> users, AccessRules::open);
+    for (String name : names) {
+      assertThat(user(Credentials.simple(name, PASSWORD))).isEqualTo(name);
+      guess(name, Attempts.MOST_GUESSES / names.size(), 1_000);
+    }
+    for (String name : names) {
+      assertThatThrownBy(() -> user(Credentials.simple(name, PASSWORD), "there", 1_000)).hasMessageContaining(TOO_MANY);
+      assertThat(user(Credentials.simple(name, PASSWORD))).isEqualTo(name);
+    }
+  }
+
+  @Test
+  void periodOfAnAddressThatEndsInThatOfAUser_leavesTheBoundOfGuesses() {
+    assertThat(user(Credentials.simple("alice", PASSWORD))).isEqualTo("alice");
+    assertThatThrownBy(() -> user(simple("bob", "guess"), "there", 0)).hasMessage(WRONG);
+    guess("alice", Attempts.MOST, 50_000);
+    guess("alice", Attempts.MOST_GUESSES + Attempts.MOST, 60_000);
+    assertThatThrownBy(() -> user(Credentials.simple("alice", PASSWORD), "there", 109_000))
+        .hasMessageContaining(TOO_MANY);
+  }
+
+  @Test
+  void ofTheNamesThatAnAddressInvents_fewAreCompared() {
     for (int i = 0; i < Attempts.MOST_OF_SOURCE; i++) {
       String name = "user" + i;
       assertThatThrownBy(() -> user(simple(name, "guess"), "there", 0)).hasMessage(WRONG);
@@ -174,14 +221,20 @@ final class AccessTest {
   @Test
   void manyAddresses_leaveNoMoreThanABound() {
     Attempts attempts = new Attempts();
-    for (int source = 0; source < 100_000; source++) {
-      assertThat(attempts.begin(new Attempts.Who(source, "alice"), "secret", 0)).isTrue();
+    SecretMark.Key key = new SecretMark.Key(new SecureRandom());
+    List<SecretMark> marks =
+        IntStream.rangeClosed(0, Attempts.MOST).mapToObj(i -> key.of("alice", ("guess " + i).toCharArray())).toList();
+    Attempts.Who first = new Attempts.Who(0, "alice");
+    marks.forEach(mark -> attempts.begin(first, mark, 0));
+    assertThat(attempts.begin(first, marks.getLast(), 0)).isEqualTo(Attempts.Answer.REFUSE);
+    for (int source = 1; source < 100_000; source++) {
+      attempts.begin(new Attempts.Who(source, "alice"), marks.getFirst(), 0);
     }
+    assertThat(attempts.begin(first, marks.getLast(), 0)).as("the first is forgotten")
+        .isEqualTo(Attempts.Answer.COMPARE);
     Attempts.Who last = new Attempts.Who(99_999, "alice");
-    for (int i = 1; i < Attempts.MOST; i++) {
-      assertThat(attempts.begin(last, i, 0)).isTrue();
-    }
-    assertThat(attempts.begin(last, "one more", 0)).isFalse();
+    marks.forEach(mark -> attempts.begin(last, mark, 0));
+    assertThat(attempts.begin(last, marks.getLast(), 0)).isEqualTo(Attempts.Answer.REFUSE);
   }
 
   @Test

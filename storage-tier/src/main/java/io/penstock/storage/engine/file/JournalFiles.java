@@ -64,7 +64,17 @@ public final class JournalFiles implements AutoCloseable {
 
   /// Whether there is a journal in `directory`, of any version, or what is left of one.
   public static boolean isJournal(Path directory) {
-    return EngineDirectory.isOne(directory);
+    return EngineDirectory.isOne(directory)
+        || (Files.isDirectory(directory) && Files.isReadable(directory) && hasSegments(directory));
+  }
+
+  private static boolean hasSegments(Path directory) {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.anyMatch(file -> PlainFormat.segment(file) > 0
+          || ChronicleEngine.RUN.matcher(String.valueOf(file.getFileName())).matches());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static boolean isPlain(Path directory) {
