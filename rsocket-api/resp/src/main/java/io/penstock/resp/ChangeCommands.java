@@ -30,11 +30,23 @@ final class ChangeCommands {
     done.run();
   }
 
-  private static void remove(Session session, List<byte[]> args, Runnable done) {
-    if (!session.may(Role.ADMIN)) {
+  /// Refuses who lacks `role`. A client that may not read the error hears that nothing changed.
+  private static boolean isRefused(Session session, Role role, Runnable done) {
+    if (session.may(role)) {
+      return false;
+    }
+    if (session.isParsing()) {
+      session.refuse(Commands.NO_RIGHT);
+    } else {
       session.use().count(Kind.REFUSAL);
       session.replies().integer(0);
-      done.run();
+    }
+    done.run();
+    return true;
+  }
+
+  private static void remove(Session session, List<byte[]> args, Runnable done) {
+    if (isRefused(session, Role.ADMIN, done)) {
       return;
     }
     session.await(Flux.fromIterable(args).skip(1).mapNotNull(session::name).concatMap(session.values()::remove)
@@ -43,10 +55,7 @@ final class ChangeCommands {
 
   /// A value that is to end is as good as removed: who may not remove may not end one.
   private static void end(Session session, List<byte[]> args, String unit, Runnable done) {
-    if (!session.may(Role.ADMIN)) {
-      session.use().count(Kind.REFUSAL);
-      session.replies().integer(0);
-      done.run();
+    if (isRefused(session, Role.ADMIN, done)) {
       return;
     }
     try {
@@ -64,12 +73,21 @@ final class ChangeCommands {
   }
 
   private static void keep(Session session, List<byte[]> args, Runnable done) {
-    change(session, args.get(1), 0, done);
+    String name = session.name(args.get(1));
+    if (name != null && session.values().untilMillis(name) == 0) {
+      session.replies().integer(0);
+      done.run();
+    } else {
+      change(session, args.get(1), 0, done);
+    }
   }
 
   private static void change(Session session, byte[] key, long untilMillis, Runnable done) {
+    if (isRefused(session, Role.WRITER, done)) {
+      return;
+    }
     String name = session.name(key);
-    if (name == null || !session.may(Role.WRITER)) {
+    if (name == null) {
       session.replies().integer(0);
       done.run();
       return;

@@ -55,7 +55,7 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   /// @param selectors by which the door tells clients apart
   private static DoorSettings of(String name, String protocol, String places, String selectors) {
     return new DoorSettings(name,
-        new Setting<>(name, place(), OFF,
+        new Setting<>(name, place(places.contains(UNIX)), OFF,
             "Where clients of " + protocol + " connect, " + places + ", or off. Beyond this host only with TLS"
                 + " and authentication, or with --open-to-network."),
         new Setting<>(name + ".tls", AscendTypes.flag(), "true",
@@ -91,15 +91,16 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
         .filter(each -> config.spaces().stream().anyMatch(space -> space.name().equals(each))).toList();
   }
 
-  private static SettingType<Optional<Endpoint>> place() {
-    return new SettingType<>("ADDRESS", "HOST:PORT, 0 for any free port, unix:PATH, or off", DoorSettings::parse,
+  private static SettingType<Optional<Endpoint>> place(boolean mayBeUnix) {
+    String rule = "HOST:PORT, 0 for any free port" + (mayBeUnix ? ", unix:PATH" : "") + ", or off";
+    return new SettingType<>("ADDRESS", rule, text -> parse(text, mayBeUnix),
         place -> place.map(DoorSettings::text).orElse(OFF));
   }
 
-  private static Optional<Endpoint> parse(String text) {
+  private static Optional<Endpoint> parse(String text, boolean mayBeUnix) {
     if (text.equals(OFF)) {
       return Optional.empty();
-    } else if (text.startsWith(UNIX) && text.length() > UNIX.length()) {
+    } else if (mayBeUnix && text.startsWith(UNIX) && text.length() > UNIX.length()) {
       return Optional.of(Endpoint.unix(Path.of(text.substring(UNIX.length()))));
     }
     int colon = text.lastIndexOf(':');

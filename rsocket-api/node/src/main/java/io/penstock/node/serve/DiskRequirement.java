@@ -22,7 +22,7 @@ final class DiskRequirement {
   private DiskRequirement() {}
 
   /// @return cold; signals [ConfigException] where the disk has less room than `ssd` states, and logs a warning where
-  ///     the files of its blocks may need more. Asks no longer than `ssd.stall.after`: the node starts without a disk
+  ///     the files of its blocks may need more, or where a folder is stated without a disk. Asks no longer than `ssd.stall.after`: the node starts without a disk
   ///     that does not answer, and opens it later
   static Mono<Void> require(NodeConfig config) {
     return Mono.fromRunnable(() -> {
@@ -33,6 +33,9 @@ final class DiskRequirement {
               require(room, config);
               doubt(room, config).ifPresent(words -> LOG.warn("room of the disk: {}", words));
             });
+      } else if (config.spaces().isEmpty()) {
+        config.get(NodeSettings.SSD_DIR)
+            .ifPresent(folder -> LOG.warn("ssd is off: nothing is kept in ssd.dir, {}", folder));
       }
     });
   }

@@ -50,11 +50,11 @@ public final class ServeCommand implements Callable<Integer> {
   public static final TopicPages PAGES = new TopicPages("serve", NodeSettings.TOPICS);
 
   private static final List<String> EXAMPLES = List.of("  penstock serve --dram 2GiB --listen-port 7733",
-      "  penstock serve --model llama-3.1-8b --dram 8GiB --ssd-dir /var/kv",
+      "  penstock serve --model llama-3.1-8b --dram 8GiB --ssd 64GiB --ssd-dir /var/kv",
       "  penstock serve --listen-port 7733-7740 --listen-socket /run/penstock/node.sock",
       "  penstock serve --resp 127.0.0.1:6379 --s3 127.0.0.1:9000 --dram 8GiB",
       "  penstock serve --rank-side prefill --rank-registry 10.0.0.5:7733",
-      "  penstock serve --cluster kv --seeds 10.0.0.5:7800,10.0.0.6:7800", "");
+      "  penstock serve --cluster kv --cluster-seeds 10.0.0.5:7800,10.0.0.6:7800", "");
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
 
   private final Console console;

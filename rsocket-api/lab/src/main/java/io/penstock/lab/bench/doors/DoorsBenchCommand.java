@@ -28,6 +28,8 @@ import picocli.CommandLine.Option;
     footer = {"  penstock bench doors --sizes 64KiB,32MiB --clients 8", ""})
 public final class DoorsBenchCommand extends Bench<DoorsReport> {
   private static final int KNOWN = 0;
+  /// Longest value of a door.
+  private static final int MOST_BYTES = 512 << 20;
   private static final int FIRST_BYTES = 64 << 10;
   private static final List<Integer> FIRST_TURNS_BYTES = List.of(FIRST_BYTES, 2 << 20);
   private static final Duration FIRST_TURN = Duration.ofSeconds(4);
@@ -68,6 +70,11 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
 
   @Override
   protected DoorsReport measured() throws IOException {
+    for (long size : sizes) {
+      if (size < 1 || size > MOST_BYTES) {
+        throw new IllegalArgumentException("--sizes must be in [1, %d] bytes (was %d)".formatted(MOST_BYTES, size));
+      }
+    }
     try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");
         DoorProcess ours = DoorProcess.node(place.path(), dram, loops);
         DoorProcess redis = DoorProcess.redis(console)) {
