@@ -22,8 +22,8 @@ final class DiskRequirement {
   private DiskRequirement() {}
 
   /// @return cold; signals [ConfigException] where the disk has less room than `ssd` states, and logs a warning where
-  ///     the files of its blocks may need more, or where a folder is stated without a disk. Asks no longer than `ssd.stall.after`: the node starts without a disk
-  ///     that does not answer, and opens it later
+  ///     the files of its blocks may need more, or where a folder is stated without a disk. Asks no longer than
+  ///     `ssd.stall.after`: the node starts without a disk that does not answer, and opens it later
   static Mono<Void> require(NodeConfig config) {
     return Mono.fromRunnable(() -> {
       if (!config.get(NodeSettings.SSD).isOff()) {
