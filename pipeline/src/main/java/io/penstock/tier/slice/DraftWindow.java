@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The drafts of one window, by position. The slices of the window land in them: each part once, in its draft, where it
@@ -156,7 +155,11 @@ public final class DraftWindow {
   /// @throws UnexpectedSliceException if the window has no such draft, or bytes of `range` came before
   public BlockDraft.Span writing(int position, GranuleRange range) {
     BlockDraft draft = wanted(position);
-    return written(draft, range, () -> draft.writing(range));
+    try {
+      return draft.writing(range);
+    } catch (IllegalStateException e) {
+      throw refused(draft, range, e);
+    }
   }
 
   private BlockDraft wanted(int position) {
@@ -184,10 +187,11 @@ public final class DraftWindow {
   /// @param check compares the written bytes
   public void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check) {
     BlockDraft draft = wanted(position);
-    written(draft, range, () -> {
+    try {
       draft.write(range, writer);
-      return draft;
-    });
+    } catch (IllegalStateException e) {
+      throw refused(draft, range, e);
+    }
     check.accept(draft);
   }
 
@@ -242,15 +246,10 @@ public final class DraftWindow {
     }
   }
 
-  private static <T> T written(BlockDraft draft, GranuleRange range, Supplier<T> write) {
-    try {
-      return write.get();
-    } catch (IllegalStateException e) {
-      if (draft.isClosed()) {
-        throw e;
-      }
-      throw new UnexpectedSliceException("granules", "such as did not come before", range);
-    }
+  private static RuntimeException refused(BlockDraft draft, GranuleRange range, IllegalStateException why) {
+    return draft.isClosed()
+        ? why
+        : new UnexpectedSliceException("granules", "such as did not come before", range);
   }
 
   private static void requireComplete(BlockDraft draft, int startLayer) {

@@ -216,22 +216,35 @@ final class PainsTest {
     }
   }
 
+  /// An upload whose parts are there.
+  ///
+  /// @param end asks for the object
+  private record Upload(String id, String end) {
+    RawClient.Answer complete(RawClient client) throws IOException {
+      return client.ask("POST", "/b/up?uploadId=" + id, "", end.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  private static Upload upload(RawClient client, int parts, int part) throws IOException {
+    String begun = client.ask("POST", "/b/up?uploads", "", NONE).text();
+    String id = begun.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
+    StringBuilder all = new StringBuilder("<CompleteMultipartUpload>");
+    for (int i = 1; i <= parts; i++) {
+      RawClient.Answer put = client.ask("PUT", "/b/up?partNumber=" + i + "&uploadId=" + id, "", bytes(i, part));
+      assertThat(put.status()).isEqualTo(200);
+      all.append("<Part><PartNumber>").append(i).append("</PartNumber><ETag>").append(put.headers().get("etag"))
+          .append("</ETag></Part>");
+    }
+    return new Upload(id, all.append("</CompleteMultipartUpload>").toString());
+  }
+
   @Test
   void anUploadInParts_needsRoomForTheObjectAndOnePart() throws IOException {
     int part = 8 << 20;
     String room = "dram: " + (64 + 8 + 4) + "MiB\ns3.part.bytes: \"262656\"\n"; // 4 MiB for what is on its way
     try (TestNode node = TestNode.start(folder, room); RawClient client = new RawClient(node.port())) {
-      String begun = client.ask("POST", "/b/up?uploads", "", NONE).text();
-      String id = begun.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
-      StringBuilder all = new StringBuilder("<CompleteMultipartUpload>");
-      for (int i = 1; i <= 8; i++) {
-        RawClient.Answer put = client.ask("PUT", "/b/up?partNumber=" + i + "&uploadId=" + id, "", bytes(i, part));
-        assertThat(put.status()).isEqualTo(200);
-        all.append("<Part><PartNumber>").append(i).append("</PartNumber><ETag>").append(put.headers().get("etag"))
-            .append("</ETag></Part>");
-      }
-      String end = all.append("</CompleteMultipartUpload>").toString();
-      assertThat(client.ask("POST", "/b/up?uploadId=" + id, "", end.getBytes(StandardCharsets.UTF_8)).status())
+      Upload upload = upload(client, 8, part);
+      assertThat(upload.complete(client).status())
           .isEqualTo(200);
       RawClient.Answer read = client.get("/b/up");
       assertThat(read.status()).isEqualTo(200);
@@ -247,18 +260,9 @@ final class PainsTest {
     int part = 4 << 20;
     String room = "dram: 16MiB\ns3.part.bytes: \"262656\"\n";
     try (TestNode node = TestNode.start(folder, room); RawClient client = new RawClient(node.port())) {
-      String begun = client.ask("POST", "/b/up?uploads", "", NONE).text();
-      String id = begun.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
-      StringBuilder all = new StringBuilder("<CompleteMultipartUpload>");
-      for (int i = 1; i <= 5; i++) {
-        RawClient.Answer put = client.ask("PUT", "/b/up?partNumber=" + i + "&uploadId=" + id, "", bytes(i, part));
-        assertThat(put.status()).isEqualTo(200);
-        all.append("<Part><PartNumber>").append(i).append("</PartNumber><ETag>").append(put.headers().get("etag"))
-            .append("</ETag></Part>");
-      }
+      Upload upload = upload(client, 5, part);
       assertThat(known(node)).isPositive();
-      String end = all.append("</CompleteMultipartUpload>").toString();
-      assertThat(client.ask("POST", "/b/up?uploadId=" + id, "", end.getBytes(StandardCharsets.UTF_8)).text())
+      assertThat(upload.complete(client).text())
           .contains("EntityTooLarge");
       Eventually.holds("no part is there", () -> known(node) == 0);
     }

@@ -187,7 +187,6 @@ final class SsdCommandTest {
     assertThat(folders.get(0).get("clean").asBoolean()).isTrue();
     assertThat(folders.get(1).get("directory").asString()).isEqualTo(second.toString());
     assertThat(folders.get(1).get("damage").size()).isOne();
-
   }
 
   @Test

@@ -105,10 +105,7 @@ final class GetWindows {
   /// @param head first bytes of the slice, its whole header among them
   /// @param bytes of the slice
   ArrivingSlice arrives(ByteBuf head, int bytes) {
-    BlockLayout layout = setting.arena().layout();
-    SliceHeader header =
-        SliceHeader.decode(head, bytes, setting.space(), layout, setting.maxSliceBytes(), keys.size());
-    header.requireKeys(keys);
+    SliceHeader header = header(head, bytes);
     try {
       ArrivingSlice slice = ArrivingSlice.of(header, begin(header));
       arriving = slice;
@@ -122,20 +119,10 @@ final class GetWindows {
   LandedSlice land(ByteBuf data) {
     ArrivingSlice arrived = arriving;
     arriving = null;
-    BlockLayout layout = setting.arena().layout();
-    SliceHeader header = arrived == null
-        ? SliceHeader.decode(data, setting.space(), layout, setting.maxSliceBytes(), keys.size())
-        : arrived.header();
+    SliceHeader header = arrived == null ? header(data, data.readableBytes()) : arrived.header();
     try {
-      DraftWindow current;
-      if (arrived == null) {
-        header.requireKeys(keys);
-        current = begin(header);
-        landing.land(data, header, layout, current);
-      } else {
-        current = requireNonNull(window);
-        landing.land(null, header, layout, current);
-      }
+      DraftWindow current = arrived == null ? begin(header) : requireNonNull(window);
+      landing.land(arrived == null ? data : null, header, setting.arena().layout(), current);
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
         if (left() > 0) {
@@ -146,6 +133,13 @@ final class GetWindows {
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
+  }
+
+  private SliceHeader header(ByteBuf head, int bytes) {
+    SliceHeader header = SliceHeader.decode(head, bytes, setting.space(), setting.arena().layout(),
+        setting.maxSliceBytes(), keys.size());
+    header.requireKeys(keys);
+    return header;
   }
 
   /// Whether no more slices can come, and the server keeps blocks until it knows that.

@@ -111,8 +111,7 @@ final class IncomingWindow {
   /// @param bytes of the slice
   /// @param keys of the request
   @Nullable ArrivingSlice arrives(ByteBuf head, int bytes, List<BlockKey> keys) {
-    SliceHeader header = SliceHeader.decode(head, bytes, any().key().space(), layout(), maxSliceBytes, keys.size());
-    header.requireKeys(keys);
+    SliceHeader header = header(head, bytes, keys);
     if (!drafts().hasDrafts(header.positions())) {
       return null; // a block of it is damaged, or was not asked for
     }
@@ -129,14 +128,19 @@ final class IncomingWindow {
   /// @param keys of the request
   /// @param landing of the stream
   boolean land(ByteBuf data, List<BlockKey> keys, Landing landing) {
-    SliceHeader header = SliceHeader.decode(data, any().key().space(), layout(), maxSliceBytes, keys.size());
-    header.requireKeys(keys);
+    SliceHeader header = header(data, data.readableBytes(), keys);
     try {
       drafts().follow(header.place());
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
     return land(data, header, landing);
+  }
+
+  private SliceHeader header(ByteBuf head, int bytes, List<BlockKey> keys) {
+    SliceHeader header = SliceHeader.decode(head, bytes, any().key().space(), layout(), maxSliceBytes, keys.size());
+    header.requireKeys(keys);
+    return header;
   }
 
   /// Lands a slice that has arrived; true if it was the last.

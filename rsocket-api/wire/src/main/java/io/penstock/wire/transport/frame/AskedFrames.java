@@ -53,7 +53,7 @@ public final class AskedFrames {
   }
 
   /// Type as it is written, for a peer may send one that RSocket does not have.
-  private static int type(ByteBuf frame) {
+  static int type(ByteBuf frame) {
     return frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >>> FLAG_BITS;
   }
 

@@ -267,7 +267,7 @@ public final class FrameDecoder {
     FrameBody found = head == 0 ? null : bodies.take(frame, length);
     if (found != null) {
       body = found;
-      if (closed) { // by a step of the stream that waited
+      if (closed || bodies.isAbandoned()) { // by a step of the stream that waited, or by another thread
         closeBody();
         return;
       }

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 public final class StreamBodies {
   /// Type, flags and number of a frame; its data follow, if it has no metadata.
   private static final int HEAD = FrameHeaderCodec.size();
-  private static final int FLAG_BITS = 10;
   private static final int METADATA = 0x100;
   private static final int FOLLOWS = 0x80;
   private static final int NEXT = 0x20;
@@ -103,7 +102,7 @@ public final class StreamBodies {
   /// A frame leaves for the peer.
   public void sends(int streamId, ByteBuf frame) {
     Stream opening = SENT.get();
-    if (opening != null && type(frame) == FrameType.REQUEST_STREAM.getEncodedType()) {
+    if (opening != null && AskedFrames.type(frame) == FrameType.REQUEST_STREAM.getEncodedType()) {
       SENT.remove();
       opening.enter(new Received(this, streamId));
     }
@@ -112,7 +111,7 @@ public final class StreamBodies {
   /// Passes on a frame of the peer.
   public void receives(ByteBuf frame, Consumer<ByteBuf> to) {
     if (frame.readableBytes() < HEAD || frame.readableBytes() > MOST_REQUEST_BYTES
-        || type(frame) != FrameType.REQUEST_CHANNEL.getEncodedType()) {
+        || AskedFrames.type(frame) != FrameType.REQUEST_CHANNEL.getEncodedType()) {
       to.accept(frame);
       return;
     }
@@ -131,7 +130,7 @@ public final class StreamBodies {
     }
     int flags = frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES);
     Stream stream = streams.get(frame.getInt(frame.readerIndex()));
-    if (stream == null || type(frame) != FrameType.PAYLOAD.getEncodedType()
+    if (stream == null || AskedFrames.type(frame) != FrameType.PAYLOAD.getEncodedType()
         || (flags & (METADATA | FOLLOWS | NEXT)) != NEXT) {
       return 0;
     }
@@ -162,10 +161,5 @@ public final class StreamBodies {
 
   private static ByteBuf data(ByteBuf frame) {
     return frame.slice(frame.readerIndex() + HEAD, frame.readableBytes() - HEAD);
-  }
-
-  /// Type as it is written, for a peer may send one that RSocket does not have.
-  private static int type(ByteBuf frame) {
-    return frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >>> FLAG_BITS;
   }
 }

@@ -27,6 +27,7 @@ class StreamBodiesTest {
   private final LedgerAllocator ledger = new LedgerAllocator();
   private final List<Memory> taken = new ArrayList<>();
   private boolean passing = true;
+  private boolean closesInBetween;
   private boolean abandoned;
   private final StreamBodies bodies = new StreamBodies(() -> passing, () -> abandoned = true);
   private final StreamBodies.Stream stream = new StreamBodies.Stream(data -> DATA_HEAD, this::take);
@@ -62,6 +63,9 @@ class StreamBodiesTest {
     assertThat(data.readableBytes()).isGreaterThanOrEqualTo(DATA_HEAD);
     Memory memory = new Memory(bytes - DATA_HEAD);
     taken.add(memory);
+    if (closesInBetween) {
+      stream.close();
+    }
     return memory;
   }
 
@@ -190,6 +194,18 @@ class StreamBodiesTest {
 
     assertThat(got).hasSize(1);
     assertThat(decoder.isOpen()).isFalse();
+    ledger.assertAllReturned();
+  }
+
+  @Test
+  void streamThatClosesWhileItGivesMemory_getsItBackAtOnce() {
+    open();
+    closesInBetween = true;
+    FrameDecoder decoder = begun();
+
+    assertThat(taken).singleElement().satisfies(memory -> assertThat(memory.closed).isTrue());
+    assertThat(decoder.got()).isEqualTo(500);
+    decoder.close();
     ledger.assertAllReturned();
   }
 
