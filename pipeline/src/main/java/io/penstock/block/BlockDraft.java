@@ -3,11 +3,13 @@ package io.penstock.block;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /// Writable memory of a block that no reader can see yet: claim, write granule by granule, then seal or abandon.
@@ -119,7 +121,7 @@ public final class BlockDraft extends Owned {
     range.requireInside(layout);
     requireUnverified(range);
     pin(); // the span keeps this hold
-    return new Span(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
+    return new Span(layout, slot, range);
   }
 
   /// Computes the checksums of `range`, whose bytes were produced here. A second call changes nothing.
@@ -151,12 +153,29 @@ public final class BlockDraft extends Owned {
     }
     pin();
     try {
-      int[] actual = checksums(range);
-      int differs = Arrays.mismatch(expected, actual);
-      if (differs >= 0) {
-        throw new BlockCorruptException(boundary, key, range.first() + differs, expected[differs], actual[differs]);
-      }
-      add(range, actual, boundary);
+      verify(range, checksums(range), expected, boundary);
+    } finally {
+      slot.release();
+    }
+  }
+
+  private void verify(GranuleRange range, int[] actual, int[] expected, String boundary) {
+    int differs = Arrays.mismatch(expected, actual);
+    if (differs >= 0) {
+      throw new BlockCorruptException(boundary, key, range.first() + differs, expected[differs], actual[differs]);
+    }
+    add(range, actual, boundary);
+  }
+
+  /// Compares the bytes that were written through `span`, and counted as they came, with their checksums: the same as
+  /// [#verify(GranuleRange, int\[\], String)] without another read.
+  ///
+  /// @throws IllegalStateException also if not all bytes of `span` were counted
+  public void verify(Span span, int[] expected, String boundary) {
+    int[] actual = span.sums();
+    pin();
+    try {
+      verify(span.range, actual, expected, boundary);
     } finally {
       slot.release();
     }
@@ -177,6 +196,19 @@ public final class BlockDraft extends Owned {
     pin();
     try {
       requireSame(addRows(rows, checksums(rows)[0], expected), boundary);
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// Takes rows that were written through `span`, and counted as they came.
+  ///
+  /// @throws IllegalStateException also if not all bytes of `span` were counted
+  public void verifyWithGranule(Span span, int expected, String boundary) {
+    int actual = span.sums()[0];
+    pin();
+    try {
+      requireSame(addRows(span.range, actual, expected), boundary);
     } finally {
       slot.release();
     }
@@ -313,13 +345,24 @@ public final class BlockDraft extends Owned {
   /// If the draft is closed meanwhile, the writer keeps the memory: the slot goes back with the last hold. The owner
   /// closes the span before the bytes are verified, because verified bytes are final. Safe from any thread.
   public static final class Span extends Owned {
+    private final BlockLayout layout;
     private final Slot slot;
+    private final GranuleRange range;
     private final MemorySegment memory;
+    /// Checksums of the bytes that [#wrote] counted: those of whole granules, and of the first bytes of the next one.
+    private final int[] sums;
+    private final CRC32C sum = new CRC32C();
+    private int granule;
+    private int ofGranule;
+    private int counted;
 
     /// Takes over one hold on `slot`.
-    Span(Slot slot, MemorySegment memory) {
+    Span(BlockLayout layout, Slot slot, GranuleRange range) {
+      this.layout = layout;
       this.slot = slot;
-      this.memory = memory;
+      this.range = range;
+      this.memory = slot.memory.asSlice(range.offset(layout), range.bytes(layout));
+      this.sums = new int[range.count()];
     }
 
     /// The bytes to be written, valid while this handle is open.
@@ -330,6 +373,38 @@ public final class BlockDraft extends Owned {
         throw new IllegalStateException("span of a draft must be open (was closed)");
       }
       return memory;
+    }
+
+    /// Counts the next `bytes` of the memory, which are written and stay as they are, in the checksums: they are read
+    /// while they are in the cache, and while others may still be on their way. Used by one thread.
+    ///
+    /// @throws IndexOutOfBoundsException if the memory has no so many bytes behind those that were counted
+    public void wrote(int bytes) {
+      ByteBuffer next = memory().asSlice(counted, bytes).asByteBuffer();
+      counted += bytes;
+      for (int left = bytes; left > 0;) {
+        int part = Math.min(left, lengthOf(granule) - ofGranule);
+        sum.update(next.limit(next.position() + part));
+        left -= part;
+        ofGranule += part;
+        if (ofGranule == lengthOf(granule)) {
+          sums[granule++] = (int) sum.getValue();
+          sum.reset();
+          ofGranule = 0;
+        }
+      }
+    }
+
+    private int lengthOf(int i) {
+      return range.isWhole() ? layout.granuleBytes(range.first() + i) : range.bytes(layout);
+    }
+
+    private int[] sums() {
+      if (counted < memory.byteSize()) {
+        throw new IllegalStateException(
+            "bytes of a span must be counted, all " + memory.byteSize() + " (were " + counted + ")");
+      }
+      return sums;
     }
 
     @Override

@@ -88,7 +88,7 @@ public final class KvClient {
         new GetSetting(arena, space, made.budget().permits(), sliceBytes, windowBlocks, options.creditSlices(),
             options.startLayer(), options.order(), OnMiss.SKIP, NodeConnection.CODEC,
             connection.transport().answers(), connection.peer(), connection::failure),
-        tickets, in);
+        welcome.answersShortGets(), tickets, in);
     this.puts = new Puts(connection,
         new SliceFraming(space, made.space().layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out, sliceBytes,
             welcome.takesGranuleChecksums(),

@@ -33,6 +33,9 @@ public final class Handshake {
   /// The word for a node that takes rows with the checksums of their whole granules: [Welcome#features].
   public static final String GRANULE_CHECKSUMS = "granule-checksums";
 
+  /// The word for a node that answers a `get` by one slice: [Welcome#features].
+  public static final String SHORT_GETS = "short-gets";
+
   /// Space of a peer; the salt itself never travels, its effect is in `id`.
   ///
   /// @param group number of the KV cache group
@@ -305,6 +308,10 @@ public final class Handshake {
 
     public boolean takesGranuleChecksums() {
       return features != null && features.contains(GRANULE_CHECKSUMS);
+    }
+
+    public boolean answersShortGets() {
+      return features != null && features.contains(SHORT_GETS);
     }
 
     /// @throws WireFormatException if the version is another

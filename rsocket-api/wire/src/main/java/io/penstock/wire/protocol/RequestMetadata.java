@@ -47,6 +47,15 @@ public record RequestMetadata(String route, String dataMimeType, @Nullable Trace
     return parsed(metadata, connectionMimeType);
   }
 
+  /// Whether `metadata` can be read, and names `route`.
+  public static boolean isFor(String route, ByteBuf metadata) {
+    try {
+      return read(metadata, "").route().equals(route);
+    } catch (WireFormatException e) {
+      return false;
+    }
+  }
+
   private static RequestMetadata parsed(ByteBuf metadata, String connectionMimeType) {
     String route = null;
     TraceContext trace = null;

@@ -2,6 +2,7 @@ package io.penstock.wire.server;
 
 import io.penstock.operator.Failures;
 import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.server.call.Call;
@@ -65,7 +66,9 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload) {
-    return requests.answered(payload, groups::answered);
+    return requests.isFor(Routes.GET, payload)
+        ? Mono.fromDirect(requests.streamed(payload, groups::answeredByGet))
+        : requests.answered(payload, groups::answered);
   }
 
   /// The one message that has no answer.

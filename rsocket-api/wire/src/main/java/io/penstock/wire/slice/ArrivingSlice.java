@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A slice whose bytes go from the socket straight into the drafts of its window, in the order in which they come: no
-/// copy is left. They land, and are verified there, when all have come.
+/// copy is left. Their checksums are computed there as they come, and compared when all have come.
 ///
 /// It keeps the memory until it is closed, whatever happens to the drafts.
 public final class ArrivingSlice implements FrameBody {
@@ -69,11 +69,19 @@ public final class ArrivingSlice implements FrameBody {
 
   @Override
   public void filled(int bytes) {
+    spans.get(part).wrote(bytes);
     filled += bytes;
     if (filled == spans.get(part).memory().byteSize()) {
       part++;
       filled = 0;
     }
+  }
+
+  /// Compares the bytes of the `i`-th block, which are all in `draft`, with its checksums.
+  ///
+  /// @throws io.penstock.block.BlockCorruptException if a granule that is complete now differs
+  void compare(int i, BlockDraft draft) {
+    header.compare(i, draft, spans.get(i));
   }
 
   @Override

@@ -19,11 +19,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// Copies the bytes of the slices of one stream into the drafts of their window, the one copy on the way in, and
-/// verifies them there. Bytes that were read into the drafts ([ArrivingSlice]) are only verified. Reports each landed
+/// verifies them there. Bytes that were read into the drafts ([ArrivingSlice]) are only compared. Reports each landed
 /// window to a sender that keeps blocks until then.
 public final class Landing {
-  private static final SliceBytes IN_DRAFTS = (block, memory) -> {};
-
   /// Reads the bytes of slices whose frames have references; null if the peer must not send such slices.
   private final @Nullable SliceReceiver shared;
   private final IntConsumer landed;
@@ -57,14 +55,23 @@ public final class Landing {
     return new Landing(shared, landed, carried, damaged);
   }
 
-  /// @param data the slice; null if its bytes are in the drafts
+  /// @param data the slice
   /// @param window has a draft at each position of the slice
   /// @throws io.penstock.block.BlockCorruptException if a granule differs from the checksum that came along
   /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before, or a reference is wrong
   /// @throws io.penstock.carrier.PeerMemoryException if memory of the sender cannot be read
-  public void land(@Nullable ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+  public void land(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+    told(() -> land(data, header, layout, window::land));
+  }
+
+  /// Lands a slice whose bytes are in the drafts.
+  public void land(ArrivingSlice arrived, BlockLayout layout, DraftWindow window) {
+    told(() -> land(arrived, layout, window::land));
+  }
+
+  private void told(Runnable land) {
     try {
-      land(data, header, layout, window::land);
+      land.run();
     } catch (BlockCorruptException e) {
       damaged.accept(e.key());
       throw e;
@@ -72,8 +79,13 @@ public final class Landing {
   }
 
   /// Lands a slice; wrong bytes end their block alone, see [DraftWindow#landIntact].
-  public void landIntact(@Nullable ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+  public void landIntact(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
     land(data, header, layout, window::landIntact);
+  }
+
+  /// Lands a slice whose bytes are in the drafts; wrong bytes end their block alone.
+  public void landIntact(ArrivingSlice arrived, BlockLayout layout, DraftWindow window) {
+    land(arrived, layout, window::landIntact);
   }
 
   /// Whether the sender keeps blocks that have landed.
@@ -93,19 +105,26 @@ public final class Landing {
     void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check);
   }
 
-  private void land(@Nullable ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
+  private void land(ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
     owed |= header.isReferring();
     int each = header.range().bytes(layout);
-    SliceBytes bytes = data == null
-        ? IN_DRAFTS
-        : receiver(header).arrived(new Body(data, data.readerIndex() + header.bytes()), header.positions().length,
-            each);
+    SliceBytes bytes = receiver(header).arrived(new Body(data, data.readerIndex() + header.bytes()),
+        header.positions().length, each);
     for (int i = 0; i < header.positions().length; i++) {
       int block = i;
       part.land(header.positions()[i], header.range(), memory -> bytes.read(block, memory),
           draft -> header.compare(block, draft));
     }
     carried.count((long) each * header.positions().length, header.isReferring());
+  }
+
+  private void land(ArrivingSlice arrived, BlockLayout layout, Part part) {
+    SliceHeader header = arrived.header();
+    for (int i = 0; i < header.positions().length; i++) {
+      int block = i;
+      part.land(header.positions()[i], header.range(), memory -> {}, draft -> arrived.compare(block, draft));
+    }
+    carried.count((long) header.range().bytes(layout) * header.positions().length, false);
   }
 
   private SliceReceiver receiver(SliceHeader header) {

@@ -281,6 +281,15 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     }
   }
 
+  /// Compares landed bytes whose checksums were computed as they came.
+  void compare(int i, BlockDraft draft, BlockDraft.Span span) {
+    if (isOfGranules) {
+      draft.verifyWithGranule(span, checksums[i][0], "wire");
+    } else {
+      draft.verify(span, checksums[i], "wire");
+    }
+  }
+
   /// Requires that the sender meant these keys: a request whose keys were damaged on the way, or a slice that reached
   /// another stream, must not put the bytes of one key under another.
   ///

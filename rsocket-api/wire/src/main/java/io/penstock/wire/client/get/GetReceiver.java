@@ -289,7 +289,7 @@ public final class GetReceiver extends SerialSubscription
       return windows.land(data);
     }
     Messages.Found found = setting.codec().decode(data, Messages.Found.class);
-    windows = new GetWindows(setting, keys, found, slots, landing);
+    windows = GetWindows.of(setting, keys, found, slots, landing);
     decided.accept(this, found);
     told = true;
     return null;

@@ -50,17 +50,33 @@ final class GetWindows {
   /// The slice that comes now, if its bytes are read into its drafts: its window is not over before they are there.
   private @Nullable ArrivingSlice arriving;
 
-  GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots, Landing landing) {
-    found.requireOf(keys.size());
+  private GetWindows(GetSetting setting, List<BlockKey> keys, BitSet promised, BitSet coming, SlotsAhead slots,
+      Landing landing) {
     this.setting = setting;
     this.keys = keys;
     this.slots = slots;
     this.landing = landing;
-    this.promised = found.found().presence().bits();
+    this.promised = promised;
     this.promisedLeft = promised.cardinality();
-    this.coming = found.coming();
+    this.coming = coming;
     this.expected = coming.cardinality();
-    slots.trim(expected);
+  }
+
+  /// Windows of the blocks that `found` names.
+  static GetWindows of(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots,
+      Landing landing) {
+    found.requireOf(keys.size());
+    GetWindows windows =
+        new GetWindows(setting, keys, found.found().presence().bits(), found.coming(), slots, landing);
+    slots.trim(windows.expected);
+    return windows;
+  }
+
+  /// Windows of blocks of which none is promised: any may come.
+  static GetWindows ofAny(GetSetting setting, List<BlockKey> keys, SlotsAhead slots, Landing landing) {
+    BitSet coming = new BitSet(keys.size());
+    coming.set(0, keys.size());
+    return new GetWindows(setting, keys, new BitSet(), coming, slots, landing);
   }
 
   /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of
@@ -122,7 +138,11 @@ final class GetWindows {
     SliceHeader header = arrived == null ? header(data, data.readableBytes()) : arrived.header();
     try {
       DraftWindow current = arrived == null ? begin(header) : requireNonNull(window);
-      landing.land(arrived == null ? data : null, header, setting.arena().layout(), current);
+      if (arrived == null) {
+        landing.land(data, header, setting.arena().layout(), current);
+      } else {
+        landing.land(arrived, setting.arena().layout(), current);
+      }
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
         if (left() > 0) {
@@ -200,6 +220,11 @@ final class GetWindows {
         current.add(position, next.next());
       }
     }
+  }
+
+  /// Positions whose blocks have begun.
+  BitSet started() {
+    return started;
   }
 
   /// Blocks that the server still owed when it reported that it was done; null for none.

@@ -11,10 +11,12 @@ import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.WireFailure.CarrierUnavailableException;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.report.Carried;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.slice.Landing;
@@ -31,10 +33,11 @@ import reactor.core.publisher.MonoSink;
 /// The gets of one connection of a client.
 ///
 /// @param setting of gets that skip what the node does not have
+/// @param isShort whether the node answers gets of few bytes by one slice
 /// @param tickets of the connection
 /// @param all counts the bytes of all gets
-public record Gets(NodeConnection connection, ClientCarriers carriers, GetSetting setting, AtomicLong tickets,
-    Carried all) {
+public record Gets(NodeConnection connection, ClientCarriers carriers, GetSetting setting, boolean isShort,
+    AtomicLong tickets, Carried all) {
   /// Lets the node decide on `keys` and leases what it found.
   ///
   /// @param under read lease to read under; null for none
@@ -104,14 +107,45 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
         overConnection();
       } else {
         RingStream stream = new RingStream(setting, blocks, clock);
-        leased(RemoteLease.ofAll(stream, blocks.size(), drain(tickets.incrementAndGet(), stream)));
+        leased(RemoteLease.ofAll(stream, blocks.size(), () -> drain(tickets.incrementAndGet(), stream)));
       }
     }
 
     private void overConnection() {
-      Messages.GetRequest request = request(keys, onMiss, under, session, carriers.proof(), true);
+      byte[] proof = carriers.proof();
+      if (!isShort || proof != null || onMiss != OnMiss.SKIP || !ShortGet.fits(setting, keys) || !asShort()) {
+        asStream(proof, clock);
+      }
+    }
+
+    /// Asks for one answer, if there is room for it now.
+    private boolean asShort() {
+      long ticket = tickets.incrementAndGet();
+      ShortGet get = new ShortGet(setting, keys, landing(ticket, clock), clock,
+          (receiver, found) -> leased(new RemoteLease(receiver, () -> drain(ticket, receiver), found)),
+          this::refused);
+      if (!get.hold()) {
+        return false;
+      }
+      Messages.GetRequest request = request(ticket, keys, onMiss, under, session, null, true);
+      connection.rsocket().requestResponse(NodeConnection.request(Routes.GET, request, trace)).subscribe(get);
+      running.replace(get::cancel);
+      return true;
+    }
+
+    /// Blocks that the node cannot give in one answer come as a stream.
+    private void refused(Throwable error) {
+      if (error instanceof RemotePermanentException refusal && refusal.code() == ErrorCode.LIMIT_EXCEEDED.code()) {
+        asStream(null, clock(trace));
+      } else {
+        sink.error(error);
+      }
+    }
+
+    private void asStream(byte @Nullable [] proof, StreamClock clock) {
+      Messages.GetRequest request = request(tickets.incrementAndGet(), keys, onMiss, under, session, proof, true);
       GetReceiver stream = new GetReceiver(setting.on(onMiss), keys, landing(request.ticket(), clock), clock,
-          (receiver, found) -> leased(new RemoteLease(receiver, drain(request.ticket(), receiver), found)),
+          (receiver, found) -> leased(new RemoteLease(receiver, () -> drain(request.ticket(), receiver), found)),
           sink::error);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
       running.replace(stream::cancel);
@@ -126,10 +160,10 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     return connection.clock(Routes.GET, false, all, trace);
   }
 
-  private Messages.GetRequest request(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under,
+  private Messages.GetRequest request(long ticket, List<BlockKey> asked, OnMiss onMiss, @Nullable Long under,
       @Nullable SessionUse session, byte @Nullable [] proof, boolean verifies) {
     return new Messages.GetRequest(Messages.Keys.of(setting.space(), asked), onMiss.name(), setting.order().name(),
-        setting.startLayer(), setting.maxSliceBytes(), setting.windowBlocks(), tickets.incrementAndGet(), under, proof,
+        setting.startLayer(), setting.maxSliceBytes(), setting.windowBlocks(), ticket, under, proof,
         verifies ? true : null, null, null, SessionMessages.Named.of(session));
   }
 
@@ -158,10 +192,10 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
   }
 
   private void compareAtNode(List<BlockKey> asked, BlockScope scope, MonoSink<RemoteLease> sink) {
-    Messages.GetRequest request = request(asked, OnMiss.SKIP, null, null, null, false);
+    Messages.GetRequest request = request(tickets.incrementAndGet(), asked, OnMiss.SKIP, null, null, null, false);
     GetReceiver stream = new GetReceiver(setting, asked,
         (receiver, found) -> sink
-            .success(scope.adopt(new RemoteLease(receiver, drain(request.ticket(), receiver), found))),
+            .success(scope.adopt(new RemoteLease(receiver, () -> drain(request.ticket(), receiver), found))),
         sink::error);
     connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     sink.onCancel(stream::cancel);

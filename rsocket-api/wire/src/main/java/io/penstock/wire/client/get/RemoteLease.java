@@ -16,6 +16,7 @@ import io.penstock.wire.slice.LandedSlice;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -27,13 +28,13 @@ public final class RemoteLease extends Lease {
   private static final int WINDOWS_PREFETCH = 16;
 
   private final LandedStream receiver;
-  private final Mono<Void> drain;
+  private final Supplier<Mono<Void>> drain;
   private final Presence hits;
   private final Presence found;
   private final Presence admitted;
   private final Presence awaited;
 
-  RemoteLease(LandedStream receiver, Mono<Void> drain, Messages.Found decision) {
+  RemoteLease(LandedStream receiver, Supplier<Mono<Void>> drain, Messages.Found decision) {
     this.receiver = receiver;
     this.drain = drain;
     this.hits = decision.hits().presence();
@@ -42,13 +43,21 @@ public final class RemoteLease extends Lease {
     this.awaited = decision.awaited().presence();
   }
 
+  /// Of blocks of which `found` were hits, and no others come.
+  RemoteLease(LandedStream receiver, Supplier<Mono<Void>> drain, Presence found) {
+    this.receiver = receiver;
+    this.drain = drain;
+    this.hits = found;
+    this.found = found;
+    this.admitted = Presence.of(found.size(), new BitSet());
+    this.awaited = admitted;
+  }
+
   /// Of `count` blocks that were all found.
-  static RemoteLease ofAll(LandedStream receiver, int count, Mono<Void> drain) {
-    BitSet all = new BitSet();
+  static RemoteLease ofAll(LandedStream receiver, int count, Supplier<Mono<Void>> drain) {
+    BitSet all = new BitSet(count);
     all.set(0, count);
-    Messages.Bits found = Messages.Bits.of(Presence.of(count, all));
-    Messages.Bits none = Messages.Bits.of(Presence.of(count, new BitSet()));
-    return new RemoteLease(receiver, drain, new Messages.Found(found, found, none, none));
+    return new RemoteLease(receiver, drain, Presence.of(count, all));
   }
 
   @Override
@@ -118,7 +127,7 @@ public final class RemoteLease extends Lease {
   /// Completes when the server holds nothing of this stream any more, neither memory nor frames: after it a cancelled
   /// stream is over on both sides.
   public Mono<Void> drained() {
-    return drain;
+    return drain.get();
   }
 
   private Flux<LandedSlice> landed() {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.operator.Failures;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.ConnectionRate;
+import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.WireErrors;
 import io.rsocket.Payload;
 import java.util.Set;
@@ -48,6 +49,11 @@ public final class Requests {
   /// Reads a message, which stays the caller's, without a charge.
   public Call read(Payload payload) {
     return Call.read(payload, dataMimeType, allocator, new RequestRights());
+  }
+
+  /// Whether `payload` is a request for `route`; false if it cannot be read, which its reader says.
+  public boolean isFor(String route, Payload payload) {
+    return RequestMetadata.isFor(route, payload.sliceMetadata());
   }
 
   /// Counts `call` for the rate.

@@ -44,6 +44,6 @@ public record HelloRoutes(ServedSpaces spaces, NodeCarriers carriers, Node node,
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
         info.capacityBlocks(), node.generation(), offers, AdvertisedEndpoints.hostToken().orElse(null),
         node.endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
-        List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS), node.rank());
+        List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS, Handshake.SHORT_GETS), node.rank());
   }
 }

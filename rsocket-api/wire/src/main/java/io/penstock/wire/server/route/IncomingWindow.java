@@ -131,10 +131,15 @@ final class IncomingWindow {
     SliceHeader header = header(data, data.readableBytes(), keys);
     try {
       drafts().follow(header.place());
+      if (outcomes) {
+        landing.landIntact(data, header, layout(), drafts());
+      } else {
+        landing.land(data, header, layout(), drafts());
+      }
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
-    return land(data, header, landing);
+    return header.endsWindow();
   }
 
   private SliceHeader header(ByteBuf head, int bytes, List<BlockKey> keys) {
@@ -145,20 +150,16 @@ final class IncomingWindow {
 
   /// Lands a slice that has arrived; true if it was the last.
   boolean land(ArrivingSlice slice, Landing landing) {
-    return land(null, slice.header(), landing);
-  }
-
-  private boolean land(@Nullable ByteBuf data, SliceHeader header, Landing landing) {
     try {
       if (outcomes) {
-        landing.landIntact(data, header, layout(), drafts());
+        landing.landIntact(slice, layout(), drafts());
       } else {
-        landing.land(data, header, layout(), drafts());
+        landing.land(slice, layout(), drafts());
       }
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
-    return header.endsWindow();
+    return slice.header().endsWindow();
   }
 
   /// Commits the whole window, in the order of the request.

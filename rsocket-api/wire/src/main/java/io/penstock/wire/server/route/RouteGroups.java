@@ -70,6 +70,11 @@ public record RouteGroups(DrainGate gate, HelloRoutes hello, LookUpRoutes lookUp
     };
   }
 
+  /// One answer to a `get`, which runs as a stream does.
+  public Flux<Payload> answeredByGet(Call call) {
+    return gets.answer(call);
+  }
+
   /// A channel.
   ///
   /// @param request ends with it

@@ -102,10 +102,14 @@ public final class StreamBodies {
   /// A frame leaves for the peer.
   public void sends(int streamId, ByteBuf frame) {
     Stream opening = SENT.get();
-    if (opening != null && AskedFrames.type(frame) == FrameType.REQUEST_STREAM.getEncodedType()) {
+    if (opening != null && isAsking(AskedFrames.type(frame))) {
       SENT.remove();
       opening.enter(new Received(this, streamId));
     }
+  }
+
+  private static boolean isAsking(int type) {
+    return type == FrameType.REQUEST_STREAM.getEncodedType() || type == FrameType.REQUEST_RESPONSE.getEncodedType();
   }
 
   /// Passes on a frame of the peer.

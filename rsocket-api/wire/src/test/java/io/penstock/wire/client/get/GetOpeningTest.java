@@ -218,7 +218,7 @@ final class GetOpeningTest {
         peer.send();
         try (BlockScope scope = new BlockScope()) {
           RemoteLease lease =
-              scope.adopt(new RemoteLease(receiver, Mono.empty(), new Messages.Found(found, found, none, none)));
+              scope.adopt(new RemoteLease(receiver, Mono::empty, new Messages.Found(found, found, none, none)));
           assertThat(lease.slices(scope).doOnNext(slice -> {
             slice.spans().forEach(Blocks::assertBytes);
             slice.close();

@@ -1,0 +1,251 @@
+package io.penstock.wire.slice;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.SliceShape;
+import io.penstock.carrier.UnlandedSlices;
+import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedWindow;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.credit.SerialSubscription;
+import io.penstock.wire.credit.SilenceLimit;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.report.StreamClock;
+import io.rsocket.Payload;
+import io.rsocket.util.EmptyPayload;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/// Answers a request with the blocks of a lease, all of them in one slice, or with an empty payload if none was found.
+/// One object replaces a chain of operators.
+///
+/// The rules of [SliceGate] hold: the slice waits until the connection's send window has room for its bytes, a peer
+/// that takes nothing from its socket ends the request, and all state is touched by [#serial] steps only.
+public final class SliceAnswer extends SerialSubscription {
+  /// The bytes are in the frame: nothing is kept until they have landed.
+  private static final UnlandedSlices NONE = new UnlandedSlices(() -> {});
+
+  private final CoreSubscriber<? super Payload> actual;
+  private final Question question;
+  private final SliceFraming framing;
+  private final InFlight inFlight;
+  private final SilenceLimit.Rule rule;
+  private final StreamClock clock;
+  private final BlockScope scope;
+  /// The lease, its window or its slice, whichever is awaited.
+  private @Nullable Subscription source;
+  private boolean asked;
+  private int found;
+  /// A slice whose bytes wait for room.
+  private @Nullable LayerSlice waiting;
+  private Budget.@Nullable Place place;
+  private @Nullable SilenceLimit stall;
+
+  /// @param lease of the blocks; the scope owns it
+  /// @param isUnverified whether blocks in memory come without a comparison
+  public record Question(Function<BlockScope, Mono<Lease>> lease, SliceShape shape, boolean isUnverified) {}
+
+  private SliceAnswer(CoreSubscriber<? super Payload> actual, Question question, SliceFraming framing,
+      InFlight inFlight, SilenceLimit.Rule rule, StreamClock clock) {
+    this.actual = actual;
+    this.question = question;
+    this.framing = framing;
+    this.inFlight = inFlight;
+    this.rule = rule;
+    this.clock = clock;
+    this.scope = inFlight.openScope();
+  }
+
+  /// @param inFlight receives the slice and its release, and hears when the request is over
+  /// @param rule ends the request when its reader takes nothing for as long
+  /// @param clock receives the waits of the request, and its end
+  public static Flux<Payload> of(Question question, SliceFraming framing, InFlight inFlight, SilenceLimit.Rule rule,
+      StreamClock clock) {
+    return Flux.from(subscriber -> {
+      CoreSubscriber<? super Payload> actual = Operators.toCoreSubscriber(subscriber);
+      actual.onSubscribe(new SliceAnswer(actual, question, framing, inFlight, rule, clock));
+    });
+  }
+
+  @Override
+  protected void proceed() {
+    if (!done && !asked) {
+      asked = true;
+      clock.waits(StreamClock.Wait.TIER);
+      question.lease().apply(scope).subscribe(new Source<>(this::leased));
+    }
+  }
+
+  private void leased(Lease lease) {
+    if (done) { // the scope has closed it
+      return;
+    }
+    found = lease.found().count();
+    BlockLayout layout = framing.layout();
+    requireShort((long) found * layout.layerBytes() * (layout.layers() - question.shape().startLayer()));
+    if (found == 0) {
+      emit(EmptyPayload.INSTANCE);
+      return;
+    }
+    Lease read = question.isUnverified() ? lease.unverified() : lease;
+    read.slicedWindows(question.shape(), scope).subscribe(new Source<>(this::windowed));
+  }
+
+  private void requireShort(long bytes) {
+    int most = question.shape().sliceBytes();
+    if (bytes > most) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "bytes of blocks in one answer", "<= " + most, bytes);
+    }
+  }
+
+  private void windowed(LeasedWindow window) {
+    if (done) {
+      return;
+    }
+    if (window.size() < found) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "blocks in one answer", "<= " + window.size(), found);
+    }
+    window.slices(0).subscribe(new Source<>(this::arrived));
+  }
+
+  private void arrived(LayerSlice slice) {
+    if (done) {
+      slice.close();
+      return;
+    }
+    waiting = slice;
+    int bytes = slice.bytes();
+    if (slice.place().remaining() > 0) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "slices in one answer", "1",
+          1 + slice.place().remaining());
+    }
+    if (framing.sendWindow().tryAcquire(bytes)) {
+      send(bytes);
+      return;
+    }
+    Budget.Place queued =
+        framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)), e -> serial.run(() -> fail(e)));
+    place = queued;
+    queued.onHolderChange(() -> serial.run(this::watch));
+    watch();
+  }
+
+  /// Watches the wait for room, which a peer that takes nothing from its socket makes long.
+  private void watch() {
+    Budget.Place queued = place;
+    if (done || queued == null) {
+      return;
+    }
+    clock.waits(queued.holder().culprit());
+    if (stall == null) {
+      long before = framing.sendWindow().returned();
+      stall = new SilenceLimit("slices to be taken", rule, serial, () -> !done && place != null,
+          () -> framing.sendWindow().returned() - before);
+    }
+    stall.watch();
+  }
+
+  /// Sends the slice that waits; room for its bytes was taken.
+  private void send(int bytes) {
+    LayerSlice slice = waiting;
+    place = null;
+    waiting = null;
+    if (slice == null || done) { // cancelled between its arrival and now
+      framing.sendWindow().release(bytes);
+      if (slice != null) {
+        slice.close();
+      }
+      return;
+    }
+    Payload payload;
+    try (slice) {
+      payload = framing.encode(slice, NONE, inFlight.enter(() -> framing.sendWindow().release(bytes)));
+    }
+    emit(payload);
+  }
+
+  private void emit(Payload payload) {
+    done = true;
+    actual.onNext(payload);
+    letGo();
+    actual.onComplete();
+  }
+
+  @Override
+  protected void fail(Throwable error) {
+    if (!done) {
+      done = true;
+      clock.ended(error);
+      letGo();
+      actual.onError(error);
+    }
+  }
+
+  @Override
+  protected void letGo() {
+    clock.ended(null);
+    if (stall != null) {
+      stall.stop();
+    }
+    if (source != null) {
+      source.cancel();
+    }
+    if (place != null && place.cancel()) {
+      place = null;
+    }
+    if (waiting != null) {
+      waiting.close();
+      waiting = null;
+    }
+    scope.close();
+    inFlight.over();
+  }
+
+  /// Gives one element to the next step.
+  private final class Source<T> implements CoreSubscriber<T> {
+    private final Consumer<T> next;
+    private boolean gave;
+
+    Source(Consumer<T> next) {
+      this.next = next;
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      serial.run(() -> {
+        source = subscription;
+        if (done) {
+          subscription.cancel();
+        } else {
+          subscription.request(1);
+        }
+      });
+    }
+
+    @Override
+    public void onNext(T element) {
+      gave = true;
+      serial.run(() -> next.accept(element));
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      serial.run(() -> fail(error));
+    }
+
+    @Override
+    public void onComplete() {
+      if (!gave) {
+        serial.run(() -> fail(new IllegalStateException("a lease must give the blocks that it found (gave none)")));
+      }
+    }
+  }
+}
