@@ -23,6 +23,7 @@ import io.penstock.stack.shape.StackOptions.HoldOptions;
 import io.penstock.stack.shape.StackShape;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt.Durability;
@@ -198,6 +199,13 @@ public final class TierStack implements BlockTier {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return leased(asked, () -> parts.leases.lease(asked, onMiss, session), scope);
+  }
+
+  @Override
+  public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
+    List<BlockKey> asked = distinct(keys);
+    parts.room.wantFor(asked);
+    return parts.leases.tryGet(asked, session);
   }
 
   @Override

@@ -80,6 +80,17 @@ public interface BlockTier {
     return lease(keys, onMiss, scope);
   }
 
+  /// The visible blocks of `keys`, if all of them are in host memory now: the decision of a lease with [OnMiss#SKIP]
+  /// and its blocks, without a lease. They come without a comparison with their checksums, as those of
+  /// [Lease#unverified]: the caller compares them, and leases a block that differs in the usual way.
+  ///
+  /// @param session of the request; null for none
+  /// @return in key order, the caller's to close; null, with nothing decided, if a block would have to be read, or from
+  ///     a tier that does not answer so: then lease them
+  default @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
+    return null;
+  }
+
   /// Leases the visible blocks of `keys` for one who reads them for itself, such as to know what they are. It counts as
   /// no use, and moves no block to a faster level. A tier that cannot do so leases as [#lease] does.
   ///

@@ -18,9 +18,11 @@ import io.penstock.stack.ledger.StackHistory;
 import io.penstock.stack.ledger.StackIndex;
 import io.penstock.stack.move.Removals;
 import io.penstock.stack.shape.StackShape;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -82,6 +84,61 @@ public final class StackLeases implements StackLease.Owner {
     return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), null), keys,
         (lease, first, end, after) -> index.during(session, first == 0,
             () -> decide(lease, keys, first, end, onMiss, after)));
+  }
+
+  /// Decides on `keys` as [#lease] does that skips what is missing, and shares the blocks at once.
+  ///
+  /// @return null, with nothing decided, if a block has to be read from a store, or there are more than a lease may hold
+  public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
+    return keys.size() > DECISION_KEYS ? null : decisions.answer(after -> {
+      decisions.requireOpen();
+      List<LeasedBlock> blocks = inMemory(keys, after);
+      if (blocks != null) {
+        index.during(session, true, () -> count(keys, blocks, after));
+      }
+      return blocks;
+    });
+  }
+
+  private @Nullable List<LeasedBlock> inMemory(List<BlockKey> keys, DeferredActions after) {
+    List<LeasedBlock> blocks = new ArrayList<>(keys.size());
+    for (int i = 0; i < keys.size(); i++) {
+      if (index.find(keys.get(i), after) instanceof Resident block && states.isReadable(block)) {
+        if (!block.isInMemory() || !bounds.mayHold(blocks.size())) {
+          blocks.forEach(shared -> after.close(shared.block()));
+          return null;
+        }
+        blocks.add(new LeasedBlock(i, block.hostBlock().share()));
+      }
+    }
+    return blocks;
+  }
+
+  /// Counts `blocks` as found, and the other keys as missing.
+  private void count(List<BlockKey> keys, List<LeasedBlock> blocks, DeferredActions after) {
+    int next = 0;
+    for (int i = 0; i < keys.size(); i++) {
+      BlockKey key = keys.get(i);
+      if (next < blocks.size() && blocks.get(next).position() == i) {
+        next++;
+        hit(key, i, after);
+      }
+      sample(key);
+    }
+    history.referenced(keys.size(), blocks.size(), after);
+  }
+
+  private void hit(BlockKey key, int position, DeferredActions after) {
+    if (index.find(key, after) instanceof Resident block) { // else the hit of another key has evicted it
+      index.hit(key, block.level(), position, after);
+      holds.hit(block, after);
+    }
+  }
+
+  private void sample(BlockKey key) {
+    if (history.samples(key)) {
+      history.asked(key, pending.of(key) != null);
+    }
   }
 
   /// Leases the visible blocks of `keys`, which counts as no use and promotes none.
@@ -159,9 +216,7 @@ public final class StackLeases implements StackLease.Owner {
     for (int i = first; i < end; i++) {
       BlockKey key = keys.get(i);
       decide(lease, i, key, onMiss, after);
-      if (history.samples(key)) {
-        history.asked(key, pending.of(key) != null);
-      }
+      sample(key);
     }
     history.referenced(end - first, lease.hitCount() - hits, after);
   }

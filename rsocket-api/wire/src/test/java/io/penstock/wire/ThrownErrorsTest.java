@@ -93,7 +93,7 @@ final class ThrownErrorsTest {
     assertThatThrownBy(() -> client.tier().match(keys).block(PATIENCE)).isInstanceOf(PermanentKvException.class);
     broken = "contains";
     assertThatThrownBy(() -> client.tier().contains(keys).block(PATIENCE)).isInstanceOf(PermanentKvException.class);
-    broken = "lease";
+    broken = "tryGet";
     try (BlockScope scope = new BlockScope()) {
       assertThatThrownBy(() -> client.tier().lease(keys, OnMiss.SKIP, scope).block(PATIENCE))
           .isInstanceOf(PermanentKvException.class);

@@ -2,10 +2,13 @@ package io.penstock.wire.slice;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceShape;
 import io.penstock.carrier.UnlandedSlices;
 import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.SerialSubscription;
@@ -15,8 +18,11 @@ import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.report.StreamClock;
 import io.rsocket.Payload;
 import io.rsocket.util.EmptyPayload;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -32,6 +38,8 @@ import reactor.core.publisher.Operators;
 public final class SliceAnswer extends SerialSubscription {
   /// The bytes are in the frame: nothing is kept until they have landed.
   private static final UnlandedSlices NONE = new UnlandedSlices(() -> {});
+
+  private static final LayerSlice.Position ONLY = new LayerSlice.Position(0, 0);
 
   private final CoreSubscriber<? super Payload> actual;
   private final Question question;
@@ -49,9 +57,11 @@ public final class SliceAnswer extends SerialSubscription {
   private Budget.@Nullable Place place;
   private @Nullable SilenceLimit stall;
 
+  /// @param atOnce gives the blocks if they are all in memory; null if they must be leased
   /// @param lease of the blocks; the scope owns it
   /// @param isUnverified whether blocks in memory come without a comparison
-  public record Question(Function<BlockScope, Mono<Lease>> lease, SliceShape shape, boolean isUnverified) {}
+  public record Question(Supplier<@Nullable List<LeasedBlock>> atOnce, Function<BlockScope, Mono<Lease>> lease,
+      SliceShape shape, boolean isUnverified) {}
 
   private SliceAnswer(CoreSubscriber<? super Payload> actual, Question question, SliceFraming framing,
       InFlight inFlight, SilenceLimit.Rule rule, StreamClock clock) {
@@ -79,9 +89,40 @@ public final class SliceAnswer extends SerialSubscription {
   protected void proceed() {
     if (!done && !asked) {
       asked = true;
-      clock.waits(StreamClock.Wait.TIER);
-      question.lease().apply(scope).subscribe(new Source<>(this::leased));
+      List<LeasedBlock> blocks = question.atOnce().get();
+      if (blocks == null) {
+        clock.waits(StreamClock.Wait.TIER);
+        question.lease().apply(scope).subscribe(new Source<>(this::leased));
+      } else {
+        answer(blocks);
+      }
     }
+  }
+
+  /// Answers with blocks in memory, which this closes.
+  private void answer(List<LeasedBlock> blocks) {
+    try {
+      requireShort(blocks.size());
+      if (blocks.isEmpty()) {
+        emit(EmptyPayload.INSTANCE);
+      } else {
+        arrived(slice(blocks));
+      }
+    } finally {
+      blocks.forEach(leased -> leased.block().close());
+    }
+  }
+
+  private LayerSlice slice(List<LeasedBlock> blocks) {
+    BlockLayout layout = framing.layout();
+    GranuleRange range = GranuleRange.layers(layout, question.shape().startLayer(), layout.layers());
+    int[] positions = new int[blocks.size()];
+    List<LayerSpan> spans = new ArrayList<>(blocks.size());
+    for (int i = 0; i < positions.length; i++) {
+      positions[i] = blocks.get(i).position();
+      spans.add(blocks.get(i).block().span(range));
+    }
+    return new LayerSlice(ONLY, range, positions, spans);
   }
 
   private void leased(Lease lease) {
@@ -89,8 +130,7 @@ public final class SliceAnswer extends SerialSubscription {
       return;
     }
     found = lease.found().count();
-    BlockLayout layout = framing.layout();
-    requireShort((long) found * layout.layerBytes() * (layout.layers() - question.shape().startLayer()));
+    requireShort(found);
     if (found == 0) {
       emit(EmptyPayload.INSTANCE);
       return;
@@ -99,7 +139,9 @@ public final class SliceAnswer extends SerialSubscription {
     read.slicedWindows(question.shape(), scope).subscribe(new Source<>(this::windowed));
   }
 
-  private void requireShort(long bytes) {
+  private void requireShort(int blocks) {
+    BlockLayout layout = framing.layout();
+    long bytes = (long) blocks * layout.layerBytes() * (layout.layers() - question.shape().startLayer());
     int most = question.shape().sliceBytes();
     if (bytes > most) {
       throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "bytes of blocks in one answer", "<= " + most, bytes);

@@ -40,7 +40,8 @@ import reactor.netty.resources.LoopResources;
 
 /// A node and its clients in this process, over loopback sockets.
 final class GrownPair implements AutoCloseable {
-  private static final int UNDER_WAY = 4;
+  /// Requests under way.
+  static final int UNDER_WAY = 4;
   private static final int READ_BLOCKS = 1024;
   private static final int WAITERS = 4096;
   private static final long BUDGET_BYTES = 64L << 20;

@@ -17,8 +17,9 @@ enum Growth {
       return new Shape(n * LAYER_BYTES, n, 4, 1, 1, 256);
     }
   },
-  /// They are used by turns, with as many requests under way.
-  CONNECTIONS("connections", "block", 1) {
+  /// They are used by turns, with as many requests under way. There are never fewer connections than requests: requests
+  /// that share one share its system calls, too, and what they save would look like a cost of many connections.
+  CONNECTIONS("connections", "block", GrownPair.UNDER_WAY) {
     @Override
     Shape at(int n) {
       return new Shape(BLOCK_BYTES, 1, BATCH, n, 1, HELD);

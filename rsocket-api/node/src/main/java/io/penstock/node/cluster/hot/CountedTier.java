@@ -7,9 +7,12 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.spi.ForwardingTier;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -45,6 +48,17 @@ public final class CountedTier extends ForwardingTier {
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable SessionUse session, BlockScope scope) {
     return counted(keys, tier.lease(keys, onMiss, session, scope));
+  }
+
+  @Override
+  public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
+    List<LeasedBlock> blocks = tier.tryGet(keys, session);
+    if (blocks != null) {
+      BitSet read = new BitSet(keys.size());
+      blocks.forEach(block -> read.set(block.position()));
+      demand.read(keys, Presence.of(keys.size(), read), blockBytes);
+    }
+    return blocks;
   }
 
   @Override

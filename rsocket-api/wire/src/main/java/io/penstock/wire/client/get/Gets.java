@@ -9,7 +9,6 @@ import io.penstock.carrier.LeasedMemory;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
-import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.Messages;
@@ -23,6 +22,7 @@ import io.penstock.wire.slice.Landing;
 import io.penstock.wire.trace.TraceContext;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -107,14 +107,14 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
         overConnection();
       } else {
         RingStream stream = new RingStream(setting, blocks, clock);
-        leased(RemoteLease.ofAll(stream, blocks.size(), () -> drain(tickets.incrementAndGet(), stream)));
+        leased(RemoteLease.ofAll(stream, blocks.size(), () -> drain(tickets.incrementAndGet(), stream::isDone)));
       }
     }
 
     private void overConnection() {
       byte[] proof = carriers.proof();
       if (!isShort || proof != null || onMiss != OnMiss.SKIP || !ShortGet.fits(setting, keys) || !asShort()) {
-        asStream(proof, clock);
+        asStream(proof);
       }
     }
 
@@ -122,30 +122,32 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     private boolean asShort() {
       long ticket = tickets.incrementAndGet();
       ShortGet get = new ShortGet(setting, keys, landing(ticket, clock), clock,
-          (receiver, found) -> leased(new RemoteLease(receiver, () -> drain(ticket, receiver), found)),
+          (blocks, found) -> leased(new RemoteLease(blocks, () -> drain(ticket, () -> true), found)),
           this::refused);
       if (!get.hold()) {
         return false;
       }
       Messages.GetRequest request = request(ticket, keys, onMiss, under, session, null, true);
+      running.replace(get); // before a stream can replace it
       connection.rsocket().requestResponse(NodeConnection.request(Routes.GET, request, trace)).subscribe(get);
-      running.replace(get::cancel);
       return true;
     }
 
     /// Blocks that the node cannot give in one answer come as a stream.
     private void refused(Throwable error) {
       if (error instanceof RemotePermanentException refusal && refusal.code() == ErrorCode.LIMIT_EXCEEDED.code()) {
-        asStream(null, clock(trace));
+        asStream(null);
       } else {
+        clock.ended(error);
         sink.error(error);
       }
     }
 
-    private void asStream(byte @Nullable [] proof, StreamClock clock) {
+    private void asStream(byte @Nullable [] proof) {
       Messages.GetRequest request = request(tickets.incrementAndGet(), keys, onMiss, under, session, proof, true);
       GetReceiver stream = new GetReceiver(setting.on(onMiss), keys, landing(request.ticket(), clock), clock,
-          (receiver, found) -> leased(new RemoteLease(receiver, () -> drain(request.ticket(), receiver), found)),
+          (receiver,
+              found) -> leased(new RemoteLease(receiver, () -> drain(request.ticket(), receiver::isDone), found)),
           sink::error);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
       running.replace(stream::cancel);
@@ -174,9 +176,8 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it
   /// ends.
-  private Mono<Void> drain(long ticket, SerialSubscription stream) {
-    return connection
-        .ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, stream::isDone).then();
+  private Mono<Void> drain(long ticket, BooleanSupplier owed) {
+    return connection.ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, owed).then();
   }
 
   /// Asks the node to compare the block of `key`, and to remove it if it is damaged: the node compares no block that
@@ -195,7 +196,7 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     Messages.GetRequest request = request(tickets.incrementAndGet(), asked, OnMiss.SKIP, null, null, null, false);
     GetReceiver stream = new GetReceiver(setting, asked,
         (receiver, found) -> sink
-            .success(scope.adopt(new RemoteLease(receiver, () -> drain(request.ticket(), receiver), found))),
+            .success(scope.adopt(new RemoteLease(receiver, () -> drain(request.ticket(), receiver::isDone), found))),
         sink::error);
     connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     sink.onCancel(stream::cancel);

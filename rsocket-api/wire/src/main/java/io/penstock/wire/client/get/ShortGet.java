@@ -4,10 +4,9 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import io.penstock.tier.Presence;
 import io.penstock.wire.client.link.AnswerLimit;
-import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.report.StreamClock;
@@ -18,57 +17,46 @@ import io.penstock.wire.transport.frame.FrameBody;
 import io.penstock.wire.transport.frame.StreamBodies;
 import io.rsocket.Payload;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Operators;
+import reactor.core.Disposable;
 
-/// A `get` whose blocks fit in one slice, which is its only answer: the blocks have landed when the lease is there, and
-/// wait here for their reader. It is for blocks that the arena and the budget have room for now; the credit of a
-/// [GetReceiver] serves all others.
+/// A `get` whose blocks fit in one slice, which is its only answer: they have landed when its reader hears of them. It
+/// is for blocks that the arena and the budget have room for now; the credit of a [GetReceiver] serves all others.
 ///
 /// A node is not trusted: a slice that is not the only one, or has other blocks than those asked for, is a typed error.
 /// All state is touched by [#serial] steps only.
-final class ShortGet extends SerialSubscription
-    implements
-      CoreSubscriber<Payload>,
-      AnswerLimit.Pending,
-      LandedStream {
+final class ShortGet implements CoreSubscriber<Payload>, AnswerLimit.Pending, Disposable {
   private final GetSetting setting;
   private final int keys;
   private final StreamClock clock;
-  private final BiConsumer<ShortGet, Presence> decided;
+  private final BiConsumer<LandedBlocks, Presence> landed;
   private final Consumer<Throwable> refused;
+  private final Serial serial = new Serial(this::fail);
   private final BlockScope scope = new BlockScope();
   private final SlotsAhead slots;
   private final GetWindows windows;
   private final StreamBodies.Stream bodies = new StreamBodies.Stream(ArrivingSlice::headBytes, this::arrives);
   private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
   private @Nullable Subscription in;
-  private @Nullable CoreSubscriber<? super LandedSlice> reader;
-  /// Bytes of the budget that the answer may take; 0 once it has come.
+  /// Bytes of the budget that the answer may take.
   private long charged;
-  /// Whether the node owes nothing any more.
-  private boolean answered;
-  /// Whether the lease was passed on.
-  private boolean told;
-  private @Nullable LandedSlice landed;
-  private @Nullable Throwable failure;
+  private volatile boolean done;
 
-  /// @param clock receives the end of the request
-  /// @param decided receives the positions of the blocks that have come
+  /// @param clock receives the end of the request, unless it is refused: the blocks may then come in another way
+  /// @param landed receives the blocks, and their positions
   /// @param refused receives the error that came instead
   ShortGet(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
-      BiConsumer<ShortGet, Presence> decided, Consumer<Throwable> refused) {
+      BiConsumer<LandedBlocks, Presence> landed, Consumer<Throwable> refused) {
     this.setting = setting;
     this.keys = keys.size();
     this.clock = clock;
-    this.decided = decided;
+    this.landed = landed;
     this.refused = refused;
-    this.slots = new SlotsAhead(setting.arena(), scope, serial, this::proceed, this::fail);
+    this.slots = new SlotsAhead(setting.arena(), scope, serial, () -> {}, this::fail);
     this.windows = GetWindows.ofAny(setting, keys, slots, landing);
   }
 
@@ -99,7 +87,7 @@ final class ShortGet extends SerialSubscription
   public void onSubscribe(Subscription subscription) {
     serial.run(() -> {
       in = subscription;
-      if (done) { // cancelled before there was a subscription to cancel
+      if (done) { // disposed before there was a subscription to cancel
         subscription.cancel();
       } else {
         setting.answers().enter(this);
@@ -111,21 +99,21 @@ final class ShortGet extends SerialSubscription
   @Override
   public void look() {
     serial.run(() -> {
-      if (silence.isTooLong(!done && !answered, 1)) {
+      if (silence.isTooLong(!done, 1)) {
         fail(setting.answers().exceeded(Routes.GET, setting.peer(), 1));
       }
     });
   }
 
   private @Nullable FrameBody arrives(ByteBuf head, int bytes) {
-    return serial.tryGet(() -> done || answered ? null : windows.arrives(head, bytes));
+    return serial.tryGet(() -> done ? null : windows.arrives(head, bytes));
   }
 
   @Override
   public void onNext(Payload payload) {
     serial.run(() -> {
       try {
-        if (!done && !answered) {
+        if (!done) {
           land(payload.sliceData());
         }
       } finally {
@@ -135,135 +123,67 @@ final class ShortGet extends SerialSubscription
   }
 
   private void land(ByteBuf data) {
-    if (data.isReadable()) {
-      landed = windows.land(data);
-    }
+    LandedSlice slice = data.isReadable() ? windows.land(data) : null;
     IncompleteBlockException missing = windows.missing();
     if (missing != null) { // more slices would have to follow
       throw missing;
     }
-    answered();
+    done = true;
+    clock.ended(null);
     slots.trim(0);
-    told = true;
-    decided.accept(this, Presence.of(keys, windows.started()));
-    proceed();
-  }
-
-  /// The node owes nothing more, and nothing more may come.
-  private void answered() {
-    answered = true;
-    setting.answers().leave(this);
-    bodies.close();
-    refund();
-  }
-
-  private void refund() {
-    if (charged > 0) {
-      setting.budget().release(charged);
-      charged = 0;
-    }
+    letGo();
+    landed.accept(new LandedBlocks(setting.startLayer(), scope, slice), Presence.of(keys, windows.started()));
   }
 
   @Override
   public void onError(Throwable error) {
-    serial.run(() -> {
-      if (!answered) {
-        answered();
-        fail(setting.errors().apply(error));
-      }
-    });
+    serial.run(() -> end(setting.errors().apply(error)));
   }
 
   @Override
   public void onComplete() {
-    serial.run(() -> {
-      if (!answered && !done) {
-        answered();
-        fail(WireFormatException.request("get response", "one payload", "none"));
-      }
-    });
+    if (!done) {
+      serial.run(() -> end(WireFormatException.request("get response", "one payload", "none")));
+    }
+  }
+
+  /// The node has ended the request.
+  private void end(Throwable error) {
+    in = null;
+    fail(error);
+  }
+
+  private void fail(Throwable error) {
+    if (!done) {
+      done = true;
+      stop();
+      refused.accept(error);
+    }
   }
 
   @Override
-  public int startLayer() {
-    return setting.startLayer();
-  }
-
-  @Override
-  public void read(CoreSubscriber<? super LandedSlice> subscriber) {
-    serial.run(() -> {
-      if (reader != null) {
-        Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
-        return;
-      }
-      reader = subscriber;
-      subscriber.onSubscribe(this);
-      if (done) {
-        subscriber.onError(failure == null ? GetReceiver.leaseEnded() : failure);
-      }
-      proceed();
-    });
-  }
-
-  @Override
-  public void end() {
+  public void dispose() {
     serial.run(() -> {
       if (!done) {
-        fail(GetReceiver.leaseEnded());
+        done = true;
+        clock.ended(null);
+        stop();
       }
     });
   }
 
-  @Override
-  protected RuntimeException misrequest(long n) {
-    return Demand.refusal(n);
-  }
-
-  @Override
-  protected void proceed() {
-    CoreSubscriber<? super LandedSlice> to = reader;
-    LandedSlice slice = landed;
-    if (done || !answered || to == null) {
-      return;
-    }
-    if (slice != null && requested > 0) {
-      requested = Demand.minus(requested, 1);
-      landed = null;
-      to.onNext(slice);
-    }
-    if (landed == null && !done) {
-      done = true;
-      letGo();
-      to.onComplete();
-    }
-  }
-
-  @Override
-  protected void fail(Throwable error) {
-    if (done) {
-      return;
-    }
-    done = true;
-    failure = error;
-    letGo();
-    if (!told) {
-      refused.accept(error);
-    } else if (reader != null) {
-      reader.onError(error);
-    }
-  }
-
-  @Override
-  protected void letGo() {
-    clock.ended(failure instanceof CancellationException ? null : failure);
-    if (in != null && !answered) {
+  private void stop() {
+    if (in != null) {
       in.cancel();
     }
-    if (!answered) {
-      answered();
-    }
-    landed = null;
-    slots.stop();
+    letGo();
     scope.close();
+  }
+
+  private void letGo() {
+    setting.answers().leave(this);
+    bodies.close();
+    slots.stop();
+    setting.budget().release(charged);
   }
 }

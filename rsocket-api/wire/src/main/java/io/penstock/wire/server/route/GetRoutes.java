@@ -15,6 +15,7 @@ import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Messages;
@@ -102,10 +103,17 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clocks.outgoing(call);
       return SliceAnswer.of(
-          new SliceAnswer.Question(scope -> lease(asked, scope), asked.shape(), request.isVerified()),
+          new SliceAnswer.Question(() -> atOnce(asked), scope -> lease(asked, scope), asked.shape(),
+              request.isVerified()),
           framing(asked, InlineCarrier.INSTANCE, clock, request.isVerified()), inFlight, waits.stall(asked.onMiss()),
           clock);
     });
+  }
+
+  private static @Nullable List<LeasedBlock> atOnce(Asked asked) {
+    return asked.request().isVerified() && asked.request().lease() == null
+        ? asked.tier().tryGet(asked.keys(), asked.session())
+        : null;
   }
 
   private static void requireShort(Messages.GetRequest request, OnMiss onMiss) {
