@@ -147,15 +147,19 @@ public final class BlockDraft extends Owned {
   ///     or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void verify(GranuleRange range, int[] expected, String boundary) {
-    if (expected.length != range.count()) {
-      throw new IllegalArgumentException(
-          "checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
-    }
+    requireOneEach(range, expected);
     pin();
     try {
       verify(range, checksums(range), expected, boundary);
     } finally {
       slot.release();
+    }
+  }
+
+  private static void requireOneEach(GranuleRange range, int[] expected) {
+    if (expected.length != range.count()) {
+      throw new IllegalArgumentException(
+          "checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
     }
   }
 
@@ -172,6 +176,7 @@ public final class BlockDraft extends Owned {
   ///
   /// @throws IllegalStateException also if not all bytes of `span` were counted
   public void verify(Span span, int[] expected, String boundary) {
+    requireOneEach(span.range, expected);
     int[] actual = span.sums();
     pin();
     try {
@@ -190,9 +195,7 @@ public final class BlockDraft extends Owned {
   /// @throws IllegalStateException if some but not all of `rows` came before, or if the draft was sealed or closed
   /// @throws IndexOutOfBoundsException if `rows` leaves the block
   public void verifyWithGranule(GranuleRange rows, int expected, String boundary) {
-    if (rows.isWhole()) {
-      throw new IllegalArgumentException("range must be rows of a granule (was " + rows + ")");
-    }
+    requireRows(rows);
     pin();
     try {
       requireSame(addRows(rows, checksums(rows)[0], expected), boundary);
@@ -201,10 +204,17 @@ public final class BlockDraft extends Owned {
     }
   }
 
+  private static void requireRows(GranuleRange range) {
+    if (range.isWhole()) {
+      throw new IllegalArgumentException("range must be rows of a granule (was " + range + ")");
+    }
+  }
+
   /// Takes rows that were written through `span`, and counted as they came.
   ///
   /// @throws IllegalStateException also if not all bytes of `span` were counted
   public void verifyWithGranule(Span span, int expected, String boundary) {
+    requireRows(span.range);
     int actual = span.sums()[0];
     pin();
     try {
