@@ -128,16 +128,17 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
         return false;
       }
       Messages.GetRequest request = request(ticket, keys, onMiss, under, session, null, true);
+      running.replace(get::cancel); // before a stream can replace it
       connection.rsocket().requestResponse(NodeConnection.request(Routes.GET, request, trace)).subscribe(get);
-      running.replace(get::cancel);
       return true;
     }
 
     /// Blocks that the node cannot give in one answer come as a stream.
     private void refused(Throwable error) {
       if (error instanceof RemotePermanentException refusal && refusal.code() == ErrorCode.LIMIT_EXCEEDED.code()) {
-        asStream(null, clock(trace));
+        asStream(null, clock);
       } else {
+        clock.ended(error);
         sink.error(error);
       }
     }

@@ -58,7 +58,7 @@ final class ShortGet extends SerialSubscription
   private @Nullable LandedSlice landed;
   private @Nullable Throwable failure;
 
-  /// @param clock receives the end of the request
+  /// @param clock receives the end of the request, unless it is refused: the blocks may then come in another way
   /// @param decided receives the positions of the blocks that have come
   /// @param refused receives the error that came instead
   ShortGet(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
@@ -255,7 +255,9 @@ final class ShortGet extends SerialSubscription
 
   @Override
   protected void letGo() {
-    clock.ended(failure instanceof CancellationException ? null : failure);
+    if (told || failure == null) {
+      clock.ended(failure instanceof CancellationException ? null : failure);
+    }
     if (in != null && !answered) {
       in.cancel();
     }
