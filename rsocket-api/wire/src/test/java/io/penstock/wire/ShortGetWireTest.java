@@ -43,6 +43,7 @@ import io.penstock.wire.client.get.RemoteLease;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.Handshake;
 import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.RequestMetadata;
@@ -51,6 +52,7 @@ import io.penstock.wire.protocol.WireErrors;
 import io.penstock.wire.protocol.WireFailure.AnswerTimeoutException;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.simulate.LinkPlan;
@@ -65,10 +67,16 @@ import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.Closeable;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
+import io.rsocket.SocketAcceptor;
+import io.rsocket.core.RSocketServer;
+import io.rsocket.exceptions.CustomRSocketException;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
+import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
+import io.rsocket.transport.netty.server.CloseableChannel;
+import io.rsocket.transport.netty.server.TcpServerTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -79,6 +87,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -432,6 +441,61 @@ final class ShortGetWireTest {
     }
   }
 
+  /// A node that answers `hello`, and refuses each get.
+  private static final class Refusing implements RSocket {
+    private final List<String> asked = new CopyOnWriteArrayList<>();
+    private final Handshake.Welcome welcome;
+
+    Refusing(@Nullable List<String> features) {
+      this.welcome = new Handshake.Welcome(1, "1", "node", "tier", Handshake.Space.of(SPACE), WireNode.SLICE_BYTES,
+          WINDOW, 100, 64L, null, null, null, null, features, null);
+    }
+
+    @Override
+    public Mono<Payload> requestResponse(Payload payload) {
+      boolean hello = RequestMetadata.read(payload.sliceMetadata(), "").route().equals(Routes.HELLO);
+      payload.release();
+      if (hello) {
+        return Mono.fromSupplier(
+            () -> ByteBufPayload.create(ControlCodec.CBOR.encode(welcome, UnpooledByteBufAllocator.DEFAULT)));
+      }
+      asked.add("request");
+      return Mono.error(new CustomRSocketException(ErrorCode.TRANSIENT.code(), "not now"));
+    }
+
+    @Override
+    public Flux<Payload> requestStream(Payload payload) {
+      payload.release();
+      asked.add("stream");
+      return Flux.error(new CustomRSocketException(ErrorCode.TRANSIENT.code(), "not now"));
+    }
+  }
+
+  private static List<String> asked(@Nullable List<String> features) {
+    Refusing node = new Refusing(features);
+    CloseableChannel server =
+        value(RSocketServer.create(SocketAcceptor.with(node)).payloadDecoder(PayloadDecoder.ZERO_COPY)
+            .bind(TcpServerTransport.create("127.0.0.1", 0)));
+    try (LeakLedger leaks = new LeakLedger()) {
+      KvClient client = value(KvClient.connect(Link.PENSTOCK.client(server.address().getPort()),
+          WireNode.clientOptions(WINDOW), SPACE, leaks.watch(new SlabArena("client", SPACE.layout(), 32, 8)),
+          leaks.watch(new ByteBudget("client", 64L * WireNode.SLICE_BYTES, 64))));
+      assertThatThrownBy(() -> read(client, Blocks.keys(SPACE, 0, 1)).block(PATIENCE))
+          .isInstanceOf(RemoteTransientException.class);
+      client.close().block(PATIENCE);
+    } finally {
+      server.dispose();
+    }
+    return node.asked;
+  }
+
+  @Test
+  void onlyNodesThatSayTheWord_areAskedForOneAnswer() {
+    assertThat(asked(null)).as("of an earlier release").containsExactly("stream");
+    assertThat(asked(List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS))).containsExactly("stream");
+    assertThat(asked(List.of("more", "short-gets"))).containsExactly("request");
+  }
+
   @Test
   void longBlocks_landInPlace_howeverTheirBytesAreCut() {
     try (WireNode node = longNode()) {
@@ -514,7 +578,7 @@ final class ShortGetWireTest {
         }
         scope.close();
       }
-      node.leaks.awaitEmpty(LeakLedger.PATIENCE);
+      node.leaks.awaitEmpty(PATIENCE);
       Eventually.holds("no stream runs", () -> node.server.runningStreams() == 0);
       assertThat(client.unanswered()).isZero();
       node.requireHonestTier(keys);

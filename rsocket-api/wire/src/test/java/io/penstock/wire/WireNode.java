@@ -58,7 +58,8 @@ public final class WireNode implements AutoCloseable {
   private final List<Supplier<String>> watched = new ArrayList<>();
   private final List<RSocket> sockets = new ArrayList<>();
 
-  public WireNode(LinkEnds link, CacheSpace space, long capacityBlocks, StackOptions tierOptions, KvServerOptions options,
+  public WireNode(LinkEnds link, CacheSpace space, long capacityBlocks, StackOptions tierOptions,
+      KvServerOptions options,
       long ingressBytes,
       Scheduler timers) {
     this.link = link;

@@ -11,6 +11,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -30,6 +32,10 @@ final class HeldLease extends Lease {
     /// How windows are cut, whatever was asked for; null for as asked.
     @Nullable SliceShape shape;
 
+    /// Whether slices are made, and given when [#late] runs, cancelled or not.
+    boolean areLate;
+    Runnable late = () -> {};
+
     /// Holds up whatever reaches `stage`, from now on.
     Sinks.Empty<Void> hold(Stage stage) {
       Sinks.Empty<Void> gate = Sinks.empty();
@@ -47,6 +53,30 @@ final class HeldLease extends Lease {
         Sinks.Empty<Void> gate = gates.get(stage);
         return gate == null ? then : gate.asMono().thenMany(then);
       });
+    }
+
+    private Flux<LayerSlice> late(Flux<LayerSlice> slices) {
+      return Flux.from(subscriber -> slices.subscribe(new BaseSubscriber<>() {
+        @Override
+        protected void hookOnSubscribe(Subscription subscription) {
+          subscriber.onSubscribe(new Subscription() {
+            @Override
+            public void request(long n) {
+              subscription.request(n);
+            }
+
+            @Override
+            public void cancel() {
+              // comes too late
+            }
+          });
+        }
+
+        @Override
+        protected void hookOnNext(LayerSlice slice) {
+          late = () -> subscriber.onNext(slice);
+        }
+      }));
     }
 
     /// `lease`, when it may come.
@@ -120,7 +150,7 @@ final class HeldLease extends Lease {
 
     @Override
     protected Flux<LayerSlice> transferred(int number) {
-      return gates.through(Stage.SLICE, window.slices(number));
+      return gates.areLate ? gates.late(window.slices(number)) : gates.through(Stage.SLICE, window.slices(number));
     }
 
     @Override

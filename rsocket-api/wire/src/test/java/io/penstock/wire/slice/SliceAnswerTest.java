@@ -41,6 +41,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,6 +75,8 @@ final class SliceAnswerTest {
   private final AtomicInteger running = new AtomicInteger();
   private SliceShape shape = new SliceShape(WINDOW, SLICE, SliceShape.Order.LAYER_FIRST, 0);
   private boolean isUnverified;
+  /// How many wait where something is held up.
+  private IntSupplier waiters = () -> 0;
 
   @BeforeEach
   void store() {
@@ -101,7 +104,7 @@ final class SliceAnswerTest {
   }
 
   /// What asked: it keeps what came.
-  private final class Asker implements CoreSubscriber<Payload> {
+  private static final class Asker implements CoreSubscriber<Payload> {
     private final List<Payload> payloads = new CopyOnWriteArrayList<>();
     private final List<Throwable> errors = new CopyOnWriteArrayList<>();
     private final AtomicInteger ends = new AtomicInteger();
@@ -201,7 +204,7 @@ final class SliceAnswerTest {
       assertThat(positions(asker.payloads.getFirst(), keys(0, 6))).containsExactly(0, 2, 3);
       assertThat(asker.ends).hasValue(1);
       assertThat(asker.errors).isEmpty();
-      assertThat(room.inUse()).isEqualTo(3 * BLOCK * (2 - startLayer) / 2);
+      assertThat(room.inUse()).isEqualTo(3L * BLOCK * (2 - startLayer) / 2);
       asker.taken();
       assertThat(room.inUse()).isZero();
     }
@@ -257,12 +260,15 @@ final class SliceAnswerTest {
   }
 
   @Test
-  void nothingIsAsked_beforeTheAnswerIsRequested() {
+  void tierIsAskedOnce_whenTheAnswerIsRequested() {
+    Sinks.Empty<Void> gate = gates.hold(Stage.LEASE);
     Asker asker = ask(keys(0, 6));
 
     assertThat(gates.reached(Stage.LEASE)).isZero();
     asker.request(1).request(5).request(Long.MAX_VALUE);
     assertThat(gates.reached(Stage.LEASE)).isOne();
+    gate.tryEmitEmpty();
+    asker.request(1);
     assertThat(asker.payloads).hasSize(1);
     asker.taken();
   }
@@ -278,7 +284,7 @@ final class SliceAnswerTest {
     room.release(SLICE - 100);
 
     assertThat(positions(asker.payloads.getFirst(), keys(0, 6))).containsExactly(0, 2, 3);
-    assertThat(room.inUse()).isEqualTo(3 * BLOCK);
+    assertThat(room.inUse()).isEqualTo(3L * BLOCK);
     asker.taken();
   }
 
@@ -402,6 +408,7 @@ final class SliceAnswerTest {
       return () -> {};
     }
     Sinks.Empty<Void> gate = gates.hold(held.stage);
+    waiters = gate::currentSubscriberCount;
     return gate::tryEmitEmpty;
   }
 
@@ -420,12 +427,28 @@ final class SliceAnswerTest {
       }
       assertThat(running).as("run %d: drained", run).hasValue(0);
       assertThat(room.waiting()).isZero();
+      assertThat(waiters.getAsInt()).as("run %d: what it waited for is cancelled", run).isZero();
       goOn.run();
       asker.cancel();
       assertThat(asker.payloads).isEmpty();
       assertThat(asker.ends).hasValue(held == Held.SOCKET ? 1 : 0);
       leaks.assertEmpty();
     }
+  }
+
+  @Test
+  void sliceThatComesAfterACancel_isGivenBack() {
+    gates.areLate = true;
+    Asker cancelled = ask(keys(0, 6)).request(1);
+    cancelled.cancel();
+    gates.late.run();
+    assertThat(cancelled.payloads).isEmpty();
+    leaks.assertEmpty();
+
+    Asker whole = ask(keys(0, 6)).request(1);
+    gates.late.run();
+    assertThat(positions(whole.payloads.getFirst(), keys(0, 6))).containsExactly(0, 2, 3);
+    whole.taken();
   }
 
   @ParameterizedTest
