@@ -147,15 +147,19 @@ public final class BlockDraft extends Owned {
   ///     or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void verify(GranuleRange range, int[] expected, String boundary) {
-    if (expected.length != range.count()) {
-      throw new IllegalArgumentException(
-          "checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
-    }
+    requireOneEach(range, expected);
     pin();
     try {
       verify(range, checksums(range), expected, boundary);
     } finally {
       slot.release();
+    }
+  }
+
+  private static void requireOneEach(GranuleRange range, int[] expected) {
+    if (expected.length != range.count()) {
+      throw new IllegalArgumentException(
+          "checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
     }
   }
 
@@ -172,7 +176,8 @@ public final class BlockDraft extends Owned {
   ///
   /// @throws IllegalStateException also if not all bytes of `span` were counted
   public void verify(Span span, int[] expected, String boundary) {
-    int[] actual = span.sums();
+    requireOneEach(span.range, expected);
+    int[] actual = sums(span);
     pin();
     try {
       verify(span.range, actual, expected, boundary);
@@ -190,9 +195,7 @@ public final class BlockDraft extends Owned {
   /// @throws IllegalStateException if some but not all of `rows` came before, or if the draft was sealed or closed
   /// @throws IndexOutOfBoundsException if `rows` leaves the block
   public void verifyWithGranule(GranuleRange rows, int expected, String boundary) {
-    if (rows.isWhole()) {
-      throw new IllegalArgumentException("range must be rows of a granule (was " + rows + ")");
-    }
+    requireRows(rows);
     pin();
     try {
       requireSame(addRows(rows, checksums(rows)[0], expected), boundary);
@@ -201,11 +204,25 @@ public final class BlockDraft extends Owned {
     }
   }
 
+  private static void requireRows(GranuleRange range) {
+    if (range.isWhole()) {
+      throw new IllegalArgumentException("range must be rows of a granule (was " + range + ")");
+    }
+  }
+
+  private int[] sums(Span span) {
+    if (!span.slot.equals(slot)) {
+      throw new IllegalArgumentException("span must be of this draft, " + key);
+    }
+    return span.sums();
+  }
+
   /// Takes rows that were written through `span`, and counted as they came.
   ///
   /// @throws IllegalStateException also if not all bytes of `span` were counted
   public void verifyWithGranule(Span span, int expected, String boundary) {
-    int actual = span.sums()[0];
+    requireRows(span.range);
+    int actual = sums(span)[0];
     pin();
     try {
       requireSame(addRows(span.range, actual, expected), boundary);
@@ -349,8 +366,9 @@ public final class BlockDraft extends Owned {
     private final Slot slot;
     private final GranuleRange range;
     private final MemorySegment memory;
-    /// Checksums of the bytes that [#wrote] counted: those of whole granules, and of the first bytes of the next one.
+    /// Checksums of the granules whose bytes [#wrote] has counted.
     private final int[] sums;
+    /// Of the bytes of the next granule that it has counted.
     private final CRC32C sum = new CRC32C();
     private int granule;
     private int ofGranule;
@@ -375,10 +393,11 @@ public final class BlockDraft extends Owned {
       return memory;
     }
 
-    /// Counts the next `bytes` of the memory, which are written and stay as they are, in the checksums: they are read
-    /// while they are in the cache, and while others may still be on their way. Used by one thread.
+    /// Counts the next `bytes` of the memory in the checksums. They are written, and stay as they are. It reads them
+    /// while they are in the cache of the processor, and while the next ones may still be on their way. Used by one
+    /// thread.
     ///
-    /// @throws IndexOutOfBoundsException if the memory has no so many bytes behind those that were counted
+    /// @throws IndexOutOfBoundsException if fewer than `bytes` are left
     public void wrote(int bytes) {
       ByteBuffer next = memory().asSlice(counted, bytes).asByteBuffer();
       counted += bytes;

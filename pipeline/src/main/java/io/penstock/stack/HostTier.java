@@ -1,18 +1,14 @@
 package io.penstock.stack;
 
 import io.penstock.block.BlockArena;
-import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena.ChunkSource;
-import io.penstock.block.session.SessionUse;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
-import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.spi.TierInputs;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// Blocks in host memory (DRAM), in slabs, with an exact eviction policy: a [TierStack] of one level.
 public final class HostTier extends ForwardingTier {
@@ -53,11 +49,6 @@ public final class HostTier extends ForwardingTier {
   /// The memory of this tier, for gauges.
   public BlockArena arena() {
     return stack.arena();
-  }
-
-  @Override
-  public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
-    return stack.tryGet(keys, session);
   }
 
   @Override

@@ -90,49 +90,53 @@ public final class StackLeases implements StackLease.Owner {
   ///
   /// @return null, with nothing decided, if a block has to be read from a store, or there are more than a lease may hold
   public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
-    return keys.size() > DECISION_KEYS ? null : decisions.answer(after -> {
-      decisions.requireOpen();
-      List<LeasedBlock> blocks = inMemory(keys, after);
-      if (blocks != null) {
-        index.during(session, true, () -> count(keys, blocks, after));
-      }
-      return blocks;
-    });
+    List<LeasedBlock> blocks = new ArrayList<>(Math.min(keys.size(), DECISION_KEYS));
+    try {
+      boolean decided = keys.size() <= DECISION_KEYS && decisions.answer(after -> {
+        decisions.requireOpen();
+        boolean inMemory = areInMemory(keys, after);
+        if (inMemory) {
+          index.during(session, true, () -> share(keys, blocks, after));
+        }
+        return inMemory;
+      });
+      return decided ? blocks : null;
+    } catch (Throwable e) { // from a store: no caller gets the blocks, so none would close them
+      blocks.forEach(leased -> leased.block().close());
+      throw e;
+    }
   }
 
-  private @Nullable List<LeasedBlock> inMemory(List<BlockKey> keys, DeferredActions after) {
-    List<LeasedBlock> blocks = new ArrayList<>(keys.size());
-    for (int i = 0; i < keys.size(); i++) {
-      if (index.find(keys.get(i), after) instanceof Resident block && states.isReadable(block)) {
-        if (!block.isInMemory() || !bounds.mayHold(blocks.size())) {
-          blocks.forEach(shared -> after.close(shared.block()));
-          return null;
+  private boolean areInMemory(List<BlockKey> keys, DeferredActions after) {
+    int found = 0;
+    for (BlockKey key : keys) {
+      Resident block = visible(key, after);
+      if (block != null) {
+        if (!block.isInMemory() || !bounds.mayHold(found)) {
+          return false;
         }
-        blocks.add(new LeasedBlock(i, block.hostBlock().share()));
+        found++;
       }
     }
-    return blocks;
+    return true;
   }
 
-  /// Counts `blocks` as found, and the other keys as missing.
-  private void count(List<BlockKey> keys, List<LeasedBlock> blocks, DeferredActions after) {
-    int next = 0;
+  private @Nullable Resident visible(BlockKey key, DeferredActions after) {
+    return index.find(key, after) instanceof Resident block && states.isReadable(block) ? block : null;
+  }
+
+  private void share(List<BlockKey> keys, List<LeasedBlock> blocks, DeferredActions after) {
     for (int i = 0; i < keys.size(); i++) {
       BlockKey key = keys.get(i);
-      if (next < blocks.size() && blocks.get(next).position() == i) {
-        next++;
-        hit(key, i, after);
+      Resident block = visible(key, after);
+      if (block != null && block.isInMemory()) { // else the hit of another key has evicted it
+        blocks.add(new LeasedBlock(i, block.hostBlock().share()));
+        index.hit(key, block.level(), i, after);
+        holds.hit(block, after);
       }
       sample(key);
     }
     history.referenced(keys.size(), blocks.size(), after);
-  }
-
-  private void hit(BlockKey key, int position, DeferredActions after) {
-    if (index.find(key, after) instanceof Resident block) { // else the hit of another key has evicted it
-      index.hit(key, block.level(), position, after);
-      holds.hit(block, after);
-    }
   }
 
   private void sample(BlockKey key) {

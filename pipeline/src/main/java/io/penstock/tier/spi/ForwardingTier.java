@@ -10,6 +10,7 @@ import io.penstock.block.session.SessionState;
 import io.penstock.block.session.SessionUse;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt.Durability;
@@ -37,6 +38,12 @@ public abstract class ForwardingTier implements BlockTier {
   @Override
   public TierInfo info() {
     return tier.info();
+  }
+
+  /// Nothing unless sessions are let through: a subclass that decides on leases decides on these, too.
+  @Override
+  public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
+    return letsSessionsThrough() ? tier.tryGet(keys, session) : null;
   }
 
   @Override

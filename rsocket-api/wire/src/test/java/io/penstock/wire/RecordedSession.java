@@ -9,14 +9,14 @@ import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.transport.ClientTransport;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// The frames that a client sent over one connection, in order.
 final class RecordedSession {
-  private final List<byte[]> frames = new ArrayList<>();
+  private final List<byte[]> frames = new CopyOnWriteArrayList<>();
 
   List<byte[]> frames() {
     return frames;

@@ -6,8 +6,10 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 
 /// A link between client and server that can do what links do: break, flip a bit, stand still.
 final class Relay implements AutoCloseable {
@@ -18,14 +20,19 @@ final class Relay implements AutoCloseable {
     }
   }
 
+  private static final int LONGEST = 8192;
+
   private final ServerSocket listening;
   private final int target;
   private final Fault fault;
   private final CountDownLatch gate;
+  /// Most bytes that pass at once.
+  private final IntSupplier most;
   private final AtomicLong towardsClient = new AtomicLong();
   private final AtomicLong towardsServer = new AtomicLong();
 
-  private Relay(int target, Fault fault, boolean stalled) throws IOException {
+  private Relay(int target, Fault fault, boolean stalled, IntSupplier most) throws IOException {
+    this.most = most;
     this.target = target;
     this.fault = fault;
     this.gate = new CountDownLatch(stalled ? 1 : 0);
@@ -39,8 +46,18 @@ final class Relay implements AutoCloseable {
 
   /// @param stalled nothing reaches the client after 64 KiB, until [#flow()]
   static Relay to(int port, Fault fault, boolean stalled) {
+    return to(port, fault, stalled, () -> LONGEST);
+  }
+
+  /// A link on which bytes come in parts of any length.
+  static Relay cutting(int port, long seed) {
+    Random random = new Random(seed);
+    return to(port, Fault.none(), false, () -> random.nextInt(1, random.nextBoolean() ? 100 : LONGEST));
+  }
+
+  private static Relay to(int port, Fault fault, boolean stalled, IntSupplier most) {
     try {
-      return new Relay(port, fault, stalled);
+      return new Relay(port, fault, stalled, most);
     } catch (IOException e) {
       throw new AssertionError(e);
     }
@@ -79,8 +96,8 @@ final class Relay implements AutoCloseable {
     try (from; to) {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
-      byte[] buffer = new byte[8192];
-      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+      byte[] buffer = new byte[LONGEST];
+      for (int n = in.read(buffer, 0, most.getAsInt()); n >= 0; n = in.read(buffer, 0, most.getAsInt())) {
         if (back && passed.get() > 64 << 10) {
           gate.await();
         }

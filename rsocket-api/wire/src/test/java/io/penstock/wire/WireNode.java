@@ -52,13 +52,14 @@ public final class WireNode implements AutoCloseable {
   public final HostTier tier;
   final ByteBudget ingress;
   final KvServer server;
-  private final Link link;
+  private final LinkEnds link;
   private final Scheduler timers;
   private final List<KvClient> clients = new ArrayList<>();
   private final List<Supplier<String>> watched = new ArrayList<>();
   private final List<RSocket> sockets = new ArrayList<>();
 
-  public WireNode(Link link, CacheSpace space, long capacityBlocks, StackOptions tierOptions, KvServerOptions options,
+  public WireNode(LinkEnds link, CacheSpace space, long capacityBlocks, StackOptions tierOptions,
+      KvServerOptions options,
       long ingressBytes,
       Scheduler timers) {
     this.link = link;
@@ -66,11 +67,11 @@ public final class WireNode implements AutoCloseable {
     this.timers = timers;
     this.tier = new HostTier(space, capacityBlocks, tierOptions, TierListener.noop(), link.chunks());
     this.ingress = leaks.watch(new ByteBudget("ingress", ingressBytes, 64));
-    this.server = requireNonNull(KvServer.bind(link.server(), tier, options, ingress, timers).block(PATIENCE));
+    this.server = requireNonNull(KvServer.bind(link.server(0), tier, options, ingress, timers).block(PATIENCE));
   }
 
   /// 64 blocks, windows of `windowBlocks`, slices of 4 KiB, an ingress budget of eight.
-  static WireNode of(Link link, CacheSpace space, int windowBlocks) {
+  static WireNode of(LinkEnds link, CacheSpace space, int windowBlocks) {
     return new WireNode(link, space, 64, StackOptions.defaults("dram").withIngressBlocks(4 * windowBlocks),
         options(windowBlocks),
         8 * SLICE_BYTES, Schedulers.newSingle("timers", true));

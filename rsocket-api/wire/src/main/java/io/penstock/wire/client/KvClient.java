@@ -24,6 +24,7 @@ import io.penstock.wire.client.get.GetSetting;
 import io.penstock.wire.client.get.Gets;
 import io.penstock.wire.client.get.PeerBlock;
 import io.penstock.wire.client.get.RemoteLease;
+import io.penstock.wire.client.get.ShortTurns;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.client.put.Puts;
@@ -88,7 +89,7 @@ public final class KvClient {
         new GetSetting(arena, space, made.budget().permits(), sliceBytes, windowBlocks, options.creditSlices(),
             options.startLayer(), options.order(), OnMiss.SKIP, NodeConnection.CODEC,
             connection.transport().answers(), connection.peer(), connection::failure),
-        welcome.answersShortGets(), tickets, in);
+        welcome.answersShortGets() ? new ShortTurns() : null, tickets, in);
     this.puts = new Puts(connection,
         new SliceFraming(space, made.space().layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out, sliceBytes,
             welcome.takesGranuleChecksums(),

@@ -219,6 +219,9 @@ public final class Messages {
   public record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
       long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable Boolean verifies, @Nullable View view,
       @Nullable String request, SessionMessages.@Nullable Named session) {
+    /// The end of the field of LIMIT_EXCEEDED for blocks that do not fit in the answer of a short get.
+    public static final String ONE_ANSWER = "in one answer";
+
     public GetRequest {
       present("keys", keys);
       requireTicket(ticket);

@@ -61,15 +61,17 @@ public final class Landing {
   /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before, or a reference is wrong
   /// @throws io.penstock.carrier.PeerMemoryException if memory of the sender cannot be read
   public void land(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
-    told(() -> land(data, header, layout, window::land));
+    reportingDamage(() -> land(data, header, layout, window::land));
   }
 
   /// Lands a slice whose bytes are in the drafts.
+  ///
+  /// @throws io.penstock.block.BlockCorruptException if a granule differs from the checksum that came along
   public void land(ArrivingSlice arrived, BlockLayout layout, DraftWindow window) {
-    told(() -> land(arrived, layout, window::land));
+    reportingDamage(() -> land(arrived, layout, window::land));
   }
 
-  private void told(Runnable land) {
+  private void reportingDamage(Runnable land) {
     try {
       land.run();
     } catch (BlockCorruptException e) {

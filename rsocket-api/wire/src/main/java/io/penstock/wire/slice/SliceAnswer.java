@@ -14,6 +14,7 @@ import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.credit.SilenceLimit;
 import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.Messages.GetRequest;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.report.StreamClock;
 import io.rsocket.Payload;
@@ -57,7 +58,9 @@ public final class SliceAnswer extends SerialSubscription {
   private Budget.@Nullable Place place;
   private @Nullable SilenceLimit stall;
 
-  /// @param atOnce gives the blocks if they are all in memory; null if they must be leased
+  /// The blocks that are asked for.
+  ///
+  /// @param atOnce gives them if they are all in memory; null if they must be leased
   /// @param lease of the blocks; the scope owns it
   /// @param isUnverified whether blocks in memory come without a comparison
   public record Question(Supplier<@Nullable List<LeasedBlock>> atOnce, Function<BlockScope, Mono<Lease>> lease,
@@ -74,7 +77,7 @@ public final class SliceAnswer extends SerialSubscription {
     this.scope = inFlight.openScope();
   }
 
-  /// @param inFlight receives the slice and its release, and hears when the request is over
+  /// @param inFlight receives the slice and its release, and the end of the request
   /// @param rule ends the request when its reader takes nothing for as long
   /// @param clock receives the waits of the request, and its end
   public static Flux<Payload> of(Question question, SliceFraming framing, InFlight inFlight, SilenceLimit.Rule rule,
@@ -118,11 +121,16 @@ public final class SliceAnswer extends SerialSubscription {
     GranuleRange range = GranuleRange.layers(layout, question.shape().startLayer(), layout.layers());
     int[] positions = new int[blocks.size()];
     List<LayerSpan> spans = new ArrayList<>(blocks.size());
-    for (int i = 0; i < positions.length; i++) {
-      positions[i] = blocks.get(i).position();
-      spans.add(blocks.get(i).block().span(range));
+    try {
+      for (int i = 0; i < positions.length; i++) {
+        positions[i] = blocks.get(i).position();
+        spans.add(blocks.get(i).block().span(range));
+      }
+      return new LayerSlice(ONLY, range, positions, spans);
+    } catch (RuntimeException | Error e) {
+      spans.forEach(LayerSpan::close);
+      throw e;
     }
-    return new LayerSlice(ONLY, range, positions, spans);
   }
 
   private void leased(Lease lease) {
@@ -140,11 +148,15 @@ public final class SliceAnswer extends SerialSubscription {
   }
 
   private void requireShort(int blocks) {
+    requireMost("blocks", blocks, question.shape().windowBlocks());
     BlockLayout layout = framing.layout();
     long bytes = (long) blocks * layout.layerBytes() * (layout.layers() - question.shape().startLayer());
-    int most = question.shape().sliceBytes();
-    if (bytes > most) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "bytes of blocks in one answer", "<= " + most, bytes);
+    requireMost("bytes of blocks", bytes, question.shape().sliceBytes());
+  }
+
+  private static void requireMost(String what, long value, int most) {
+    if (value > most) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, what + " " + GetRequest.ONE_ANSWER, "<= " + most, value);
     }
   }
 
@@ -152,9 +164,7 @@ public final class SliceAnswer extends SerialSubscription {
     if (done) {
       return;
     }
-    if (window.size() < found) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "blocks in one answer", "<= " + window.size(), found);
-    }
+    requireMost("blocks", found, window.size());
     window.slices(0).subscribe(new Source<>(this::arrived));
   }
 
@@ -166,7 +176,7 @@ public final class SliceAnswer extends SerialSubscription {
     waiting = slice;
     int bytes = slice.bytes();
     if (slice.place().remaining() > 0) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "slices in one answer", "1",
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "slices " + GetRequest.ONE_ANSWER, "1",
           1 + slice.place().remaining());
     }
     if (framing.sendWindow().tryAcquire(bytes)) {
@@ -216,9 +226,13 @@ public final class SliceAnswer extends SerialSubscription {
 
   private void emit(Payload payload) {
     done = true;
-    actual.onNext(payload);
-    letGo();
-    actual.onComplete();
+    try {
+      actual.onNext(payload);
+      free();
+      actual.onComplete();
+    } finally { // after the last frame: a node that drains closes its connections when the last stream is over
+      inFlight.over();
+    }
   }
 
   @Override
@@ -226,13 +240,25 @@ public final class SliceAnswer extends SerialSubscription {
     if (!done) {
       done = true;
       clock.ended(error);
-      letGo();
-      actual.onError(error);
+      try {
+        free();
+      } finally {
+        actual.onError(error);
+        inFlight.over();
+      }
     }
   }
 
   @Override
   protected void letGo() {
+    try {
+      free();
+    } finally {
+      inFlight.over();
+    }
+  }
+
+  private void free() {
     clock.ended(null);
     if (stall != null) {
       stall.stop();
@@ -248,7 +274,6 @@ public final class SliceAnswer extends SerialSubscription {
       waiting = null;
     }
     scope.close();
-    inFlight.over();
   }
 
   /// Gives one element to the next step.

@@ -68,12 +68,16 @@ final class SmallClientPageTest {
     request(samples, "hello", Routes.HELLO, new Handshake.Hello(List.of(1), space, "small"),
         data -> RequestResponseFrameCodec.encodeReleasingPayload(HEAP, 1, data));
     answer(samples, "welcome", 1, true, new Handshake.Welcome(1, "penstock", "node", "dram", space, 524_288, 64, 65_536,
-        1_000L, 7L, null, null, List.of(), List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS), null));
+        1_000L, 7L, null, null, List.of(), List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS, Handshake.SHORT_GETS),
+        null));
     request(samples, "match", Routes.MATCH, new Messages.KeysRequest(KEYS),
         data -> RequestResponseFrameCodec.encodeReleasingPayload(HEAP, 3, data));
     answer(samples, "prefix", 3, true, new Messages.MatchReply(1));
     request(samples, "get", Routes.GET, new Messages.GetRequest(KEYS, "SKIP", "LAYER_FIRST", 0, 524_288, 64, 0),
         data -> RequestStreamFrameCodec.encodeReleasingPayload(HEAP, 5, 17, data));
+    samples.put("hex short-get", framed(RequestResponseFrameCodec.encodeReleasingPayload(HEAP, 9, ByteBufPayload.create(
+        ControlCodec.JSON.encode(new Messages.GetRequest(KEYS, "SKIP", "LAYER_FIRST", 0, 524_288, 64, 0), HEAP),
+        RequestMetadata.write(Routes.GET, HEAP)))));
     Messages.Bits one = new Messages.Bits(1, new byte[] {1});
     Messages.Bits none = new Messages.Bits(1, new byte[1]);
     answer(samples, "found", 5, false, new Messages.Found(one, one, none, none));

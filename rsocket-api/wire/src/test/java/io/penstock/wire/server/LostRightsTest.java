@@ -125,7 +125,9 @@ final class LostRightsTest {
 
     @Override
     protected void hookOnSubscribe(Subscription subscription) {
-      subscription.request(credit);
+      if (credit > 0) {
+        subscription.request(credit);
+      }
     }
 
     @Override
@@ -155,6 +157,41 @@ final class LostRightsTest {
   private Reader get() {
     return Reader.of(responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
         new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1))), 1);
+  }
+
+  /// The same get, asked for one answer, which nothing has asked for yet.
+  private Reader shortGet() {
+    return Reader.of(Flux.from(responder.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.GET,
+        new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 2)))), 0);
+  }
+
+  @Test
+  void getWithOneAnswer_endsWithTheRight_orHasItsAnswer() {
+    Reader waiting = shortGet();
+    assertThat(running.count()).isEqualTo(1);
+    rules.set(rules(Role.READER));
+    assertThat(responder.review()).isTrue();
+    assertThat(waiting.failure).isNull();
+
+    rules.set(new AccessRules(Map.of()));
+    assertThat(responder.review()).isTrue();
+
+    waiting.assertLost(Role.READER, Routes.GET, "none");
+    assertThat(running.count()).isZero();
+    waiting.request(1);
+    assertThat(waiting.payloads).isZero();
+    Reader late = shortGet();
+    late.request(1);
+    assertThat(late.failure).hasMessageContaining("in which the user has a role");
+    assertThat(late.payloads).isZero();
+
+    rules.set(rules(Role.READER));
+    Reader answered = shortGet();
+    answered.request(1);
+    assertThat(answered.payloads).isOne();
+    assertThat(answered.failure).isNull();
+    assertThat(running.count()).isZero();
+    assertThat(ingress.inUseBytes()).isZero();
   }
 
   @Test

@@ -33,11 +33,11 @@ import reactor.core.publisher.MonoSink;
 /// The gets of one connection of a client.
 ///
 /// @param setting of gets that skip what the node does not have
-/// @param isShort whether the node answers gets of few bytes by one slice
+/// @param shortTurns which gets of few bytes ask for one answer; null if the node gives none
 /// @param tickets of the connection
 /// @param all counts the bytes of all gets
-public record Gets(NodeConnection connection, ClientCarriers carriers, GetSetting setting, boolean isShort,
-    AtomicLong tickets, Carried all) {
+public record Gets(NodeConnection connection, ClientCarriers carriers, GetSetting setting,
+    @Nullable ShortTurns shortTurns, AtomicLong tickets, Carried all) {
   /// Lets the node decide on `keys` and leases what it found.
   ///
   /// @param under read lease to read under; null for none
@@ -113,33 +113,47 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
 
     private void overConnection() {
       byte[] proof = carriers.proof();
-      if (!isShort || proof != null || onMiss != OnMiss.SKIP || !ShortGet.fits(setting, keys) || !asShort()) {
+      ShortTurns turns = shortTurns;
+      if (turns == null || proof != null || onMiss != OnMiss.SKIP || !ShortGet.fits(setting, keys) || !turns.isNext()
+          || !asShort(turns)) {
         asStream(proof);
       }
     }
 
     /// Asks for one answer, if there is room for it now.
-    private boolean asShort() {
+    private boolean asShort(ShortTurns turns) {
       long ticket = tickets.incrementAndGet();
-      ShortGet get = new ShortGet(setting, keys, landing(ticket, clock), clock,
-          (blocks, found) -> leased(new RemoteLease(blocks, () -> drain(ticket, () -> true), found)),
-          this::refused);
+      ShortGet get = new ShortGet(setting, keys, landing(ticket, clock), clock, (blocks, found) -> {
+        turns.answered();
+        leased(new RemoteLease(blocks, () -> drain(ticket, () -> true), found));
+      }, error -> refused(error, turns));
       if (!get.hold()) {
         return false;
       }
-      Messages.GetRequest request = request(ticket, keys, onMiss, under, session, null, true);
       running.replace(get); // before a stream can replace it
-      connection.rsocket().requestResponse(NodeConnection.request(Routes.GET, request, trace)).subscribe(get);
+      try {
+        Messages.GetRequest request = request(ticket, keys, onMiss, under, session, null, true);
+        connection.rsocket().requestResponse(NodeConnection.request(Routes.GET, request, trace)).subscribe(get);
+      } catch (RuntimeException | Error e) { // there is no memory for the request
+        get.dispose();
+        throw e;
+      }
       return true;
     }
 
     /// Blocks that the node cannot give in one answer come as a stream.
-    private void refused(Throwable error) {
-      if (error instanceof RemotePermanentException refusal && refusal.code() == ErrorCode.LIMIT_EXCEEDED.code()) {
-        asStream(null);
-      } else {
+    private void refused(Throwable error, ShortTurns turns) {
+      if (!isAnswerTooLong(error)) {
         clock.ended(error);
         sink.error(error);
+        return;
+      }
+      turns.refused();
+      try {
+        asStream(null);
+      } catch (RuntimeException | Error e) {
+        clock.ended(e);
+        sink.error(e);
       }
     }
 
@@ -156,6 +170,11 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
     private void leased(RemoteLease lease) {
       sink.success(scope.adopt(lease));
     }
+  }
+
+  private static boolean isAnswerTooLong(Throwable error) {
+    return error instanceof RemotePermanentException refusal && refusal.code() == ErrorCode.LIMIT_EXCEEDED.code()
+        && refusal.field() != null && refusal.field().endsWith(Messages.GetRequest.ONE_ANSWER);
   }
 
   private StreamClock clock(@Nullable TraceContext trace) {

@@ -2,31 +2,31 @@ package io.penstock.wire.client.get;
 
 import io.penstock.block.BlockScope;
 import io.penstock.operator.Demand;
+import io.penstock.wire.credit.SerialSubscription;
+import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.slice.LandedSlice;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/// Blocks that have all landed, in one slice, and wait for their reader. They are kept until they are taken, or the
-/// lease ends. Safe from any thread.
-final class LandedBlocks implements LandedStream {
-  private enum State {
-    KEPT, READING, EMITTING, OVER
-  }
-
+/// Blocks that have all landed, in one slice, and wait for their reader.
+final class LandedBlocks extends SerialSubscription implements LandedStream {
   private final int startLayer;
   private final BlockScope scope;
-  private final @Nullable LandedSlice slice;
-  private final AtomicReference<State> state = new AtomicReference<>(State.KEPT);
-  private volatile @Nullable CoreSubscriber<? super LandedSlice> reader;
+  private final StreamClock clock;
+  /// Null if there are no blocks, and once it was emitted.
+  private @Nullable LandedSlice slice;
+  private @Nullable CoreSubscriber<? super LandedSlice> reader;
+  private @Nullable Throwable failure;
 
   /// @param scope owns the drafts of `slice`; taken over
+  /// @param clock receives the end
   /// @param slice null if there are no blocks
-  LandedBlocks(int startLayer, BlockScope scope, @Nullable LandedSlice slice) {
+  LandedBlocks(int startLayer, BlockScope scope, StreamClock clock, @Nullable LandedSlice slice) {
     this.startLayer = startLayer;
     this.scope = scope;
+    this.clock = clock;
     this.slice = slice;
   }
 
@@ -35,85 +35,70 @@ final class LandedBlocks implements LandedStream {
     return startLayer;
   }
 
-  /// All blocks, whose drafts the caller seals before it calls [#end]; null if there are none.
-  ///
-  /// @throws RuntimeException if they were read before, or the lease has ended
-  @Nullable LandedSlice take() {
-    if (!state.compareAndSet(State.KEPT, State.READING)) {
-      throw state.get() == State.OVER ? GetReceiver.leaseEnded() : readBefore();
-    }
-    return slice;
-  }
-
-  private static IllegalStateException readBefore() {
-    return new IllegalStateException("lease must be read once (was read before)");
-  }
-
   @Override
   public void read(CoreSubscriber<? super LandedSlice> subscriber) {
-    try {
-      take();
-    } catch (RuntimeException e) {
-      Operators.error(subscriber, e);
-      return;
-    }
-    reader = subscriber;
-    subscriber.onSubscribe(new Reading(subscriber));
-    if (slice == null && ends(State.READING)) {
-      subscriber.onComplete();
-    }
-  }
-
-  /// True for the one who ends it from `before`.
-  private boolean ends(State before) {
-    boolean first = state.compareAndSet(before, State.OVER);
-    if (first) {
-      scope.close();
-    }
-    return first;
+    serial.run(() -> {
+      if (reader != null) {
+        Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
+        return;
+      }
+      reader = subscriber;
+      subscriber.onSubscribe(this);
+      if (done) {
+        subscriber.onError(failure == null ? GetReceiver.leaseEnded() : failure);
+      }
+      proceed();
+    });
   }
 
   @Override
   public void end() {
+    serial.run(() -> {
+      if (!done) {
+        fail(GetReceiver.leaseEnded());
+      }
+    });
+  }
+
+  @Override
+  protected RuntimeException misrequest(long n) {
+    return Demand.refusal(n);
+  }
+
+  @Override
+  protected void proceed() {
     CoreSubscriber<? super LandedSlice> to = reader;
-    if (ends(State.READING) && to != null) {
-      to.onError(GetReceiver.leaseEnded());
-    } else if (!ends(State.EMITTING)) { // else the emitting thread says so
-      ends(State.KEPT);
+    LandedSlice next = slice;
+    if (done || to == null) {
+      return;
+    }
+    if (next != null && requested > 0) {
+      requested = Demand.minus(requested, 1);
+      slice = null;
+      to.onNext(next);
+    }
+    if (slice == null && !done) {
+      done = true;
+      letGo();
+      to.onComplete();
     }
   }
 
-  /// Emits the slice when it is asked for.
-  private final class Reading implements Subscription {
-    private final CoreSubscriber<? super LandedSlice> to;
-    private volatile boolean isCancelled;
-
-    private Reading(CoreSubscriber<? super LandedSlice> to) {
-      this.to = to;
-    }
-
-    @Override
-    public void request(long n) {
-      if (n <= 0) {
-        if (ends(State.READING)) {
-          to.onError(Demand.refusal(n));
-        }
-      } else if (slice != null && state.compareAndSet(State.READING, State.EMITTING)) {
-        to.onNext(slice);
-        if (ends(State.EMITTING)) {
-          to.onComplete();
-        } else if (!isCancelled) {
-          to.onError(GetReceiver.leaseEnded());
-        }
+  @Override
+  protected void fail(Throwable error) {
+    if (!done) {
+      done = true;
+      failure = error;
+      letGo();
+      if (reader != null) {
+        reader.onError(error);
       }
     }
+  }
 
-    @Override
-    public void cancel() {
-      isCancelled = true;
-      if (!ends(State.READING)) {
-        ends(State.EMITTING);
-      }
-    }
+  @Override
+  protected void letGo() {
+    clock.ended(failure instanceof CancellationException ? null : failure);
+    scope.close();
   }
 }

@@ -28,8 +28,6 @@ public final class RemoteLease extends Lease {
   private static final int WINDOWS_PREFETCH = 16;
 
   private final LandedStream receiver;
-  /// The blocks, if all of them have landed.
-  private final @Nullable LandedBlocks blocks;
   private final Supplier<Mono<Void>> drain;
   private final Presence hits;
   private final Presence found;
@@ -38,7 +36,6 @@ public final class RemoteLease extends Lease {
 
   RemoteLease(LandedStream receiver, Supplier<Mono<Void>> drain, Messages.Found decision) {
     this.receiver = receiver;
-    this.blocks = null;
     this.drain = drain;
     this.hits = decision.hits().presence();
     this.found = decision.found().presence();
@@ -46,10 +43,9 @@ public final class RemoteLease extends Lease {
     this.awaited = decision.awaited().presence();
   }
 
-  private RemoteLease(LandedStream receiver, @Nullable LandedBlocks blocks, Supplier<Mono<Void>> drain,
-      Presence found) {
+  /// Of blocks of which `found` were hits, and no others come.
+  RemoteLease(LandedStream receiver, Supplier<Mono<Void>> drain, Presence found) {
     this.receiver = receiver;
-    this.blocks = blocks;
     this.drain = drain;
     this.hits = found;
     this.found = found;
@@ -57,16 +53,11 @@ public final class RemoteLease extends Lease {
     this.awaited = admitted;
   }
 
-  /// Of `found` blocks that have landed.
-  RemoteLease(LandedBlocks blocks, Supplier<Mono<Void>> drain, Presence found) {
-    this(blocks, blocks, drain, found);
-  }
-
   /// Of `count` blocks that were all found.
   static RemoteLease ofAll(LandedStream receiver, int count, Supplier<Mono<Void>> drain) {
     BitSet all = new BitSet(count);
     all.set(0, count);
-    return new RemoteLease(receiver, null, drain, Presence.of(count, all));
+    return new RemoteLease(receiver, drain, Presence.of(count, all));
   }
 
   @Override
@@ -129,10 +120,6 @@ public final class RemoteLease extends Lease {
     if (receiver.startLayer() > 0) {
       throw new IllegalStateException("startLayer must be 0 to get whole blocks (was " + receiver.startLayer() + ")");
     }
-    LandedBlocks here = blocks;
-    if (here != null) {
-      return Flux.defer(() -> Flux.fromIterable(chunks(taken(here, scope), maxBlocks)));
-    }
     return landed().map(landed -> sealed(landed, scope))
         .concatMapIterable(blocks -> chunks(blocks, maxBlocks), WINDOWS_PREFETCH);
   }
@@ -181,16 +168,6 @@ public final class RemoteLease extends Lease {
       leased.add(new LeasedBlock(window.position(i), scope.adopt(drafts.get(i).seal())));
     }
     return leased;
-  }
-
-  /// The blocks, which `scope` owns from now on; the lease ends.
-  private List<LeasedBlock> taken(LandedBlocks here, BlockScope scope) {
-    try {
-      LandedSlice slice = here.take();
-      return slice == null ? List.of() : sealed(slice, scope);
-    } finally {
-      close();
-    }
   }
 
   private static List<List<LeasedBlock>> chunks(List<LeasedBlock> window, int maxBlocks) {

@@ -28,7 +28,7 @@ import reactor.core.Disposable;
 /// is for blocks that the arena and the budget have room for now; the credit of a [GetReceiver] serves all others.
 ///
 /// A node is not trusted: a slice that is not the only one, or has other blocks than those asked for, is a typed error.
-/// All state is touched by [#serial] steps only.
+/// From [#onSubscribe] on, all state is touched by steps of [#serial] only.
 final class ShortGet implements CoreSubscriber<Payload>, AnswerLimit.Pending, Disposable {
   private final GetSetting setting;
   private final int keys;
@@ -46,9 +46,9 @@ final class ShortGet implements CoreSubscriber<Payload>, AnswerLimit.Pending, Di
   private long charged;
   private volatile boolean done;
 
-  /// @param clock receives the end of the request, unless it is refused: the blocks may then come in another way
+  /// @param clock receives the end of a get that is disposed; of others who reads the blocks, or gets the error
   /// @param landed receives the blocks, and their positions
-  /// @param refused receives the error that came instead
+  /// @param refused receives the error that came instead: the blocks may still come in another way
   ShortGet(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
       BiConsumer<LandedBlocks, Presence> landed, Consumer<Throwable> refused) {
     this.setting = setting;
@@ -129,10 +129,9 @@ final class ShortGet implements CoreSubscriber<Payload>, AnswerLimit.Pending, Di
       throw missing;
     }
     done = true;
-    clock.ended(null);
     slots.trim(0);
     letGo();
-    landed.accept(new LandedBlocks(setting.startLayer(), scope, slice), Presence.of(keys, windows.started()));
+    landed.accept(new LandedBlocks(setting.startLayer(), scope, clock, slice), Presence.of(keys, windows.started()));
   }
 
   @Override

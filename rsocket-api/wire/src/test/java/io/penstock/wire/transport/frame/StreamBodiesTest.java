@@ -226,6 +226,24 @@ class StreamBodiesTest {
   }
 
   @Test
+  void streamOrRequestThatIsSent_isEntered_andNothingElse() {
+    assertThat(entersAsAsked(FrameType.REQUEST_STREAM)).isTrue();
+    assertThat(entersAsAsked(FrameType.REQUEST_RESPONSE)).isTrue();
+    assertThat(entersAsAsked(FrameType.REQUEST_FNF)).isFalse();
+    assertThat(entersAsAsked(FrameType.CANCEL)).isFalse();
+    assertThat(entersAsAsked(FrameType.REQUEST_N)).isFalse();
+  }
+
+  /// Whether an answer that is the last payload of what was sent goes to its memory.
+  private boolean entersAsAsked(FrameType type) {
+    StreamBodies.Stream sending = new StreamBodies.Stream(data -> DATA_HEAD, this::take);
+    sending.opening(() -> bodies.sends(11, frame(11, type, 0, new byte[20])));
+    boolean isEntered = bodies.headBytes(frame(11, FrameType.PAYLOAD, 0x60, new byte[100])) > 0;
+    sending.close();
+    return isEntered;
+  }
+
+  @Test
   void channel_isEnteredByTheThreadThatPassesItsShortRequestOn() {
     assertThat(entersChannel(100)).isTrue();
     assertThat(entersChannel(20_000)).isFalse(); // it may be opened while another one is passed on
