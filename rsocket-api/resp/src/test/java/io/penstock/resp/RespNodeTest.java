@@ -110,11 +110,29 @@ final class RespNodeTest {
               .isLessThanOrEqualTo(number(client, "penstock_disk_most_bytes"));
         }
       }
-      assertThat(number(client, "penstock_disk_bytes")).isPositive();
+      Eventually.holds("values are on the disk", () -> number(client, "penstock_disk_bytes") > 0);
       assertThat(number(client, "penstock_disk_most_bytes")).isLessThanOrEqualTo(12 << 20);
       assertThat(filesIn(folder.resolve("ssd"))).as("bytes of files").isLessThanOrEqualTo(4 * (12 << 20));
       assertThat(client.bulk("GET", "k" + (values - 1))).isEqualTo(value((values - 1) % 7, 600_000));
       assertThat(client.bulk("GET", "k0")).isNull();
+    } finally {
+      node.close().block(SOON);
+    }
+  }
+
+  @Test
+  void maxmemory_isWhatValuesMayTake_fromTheStartOn() throws IOException {
+    Node node = start("dram: 32MiB\nspaces:\n  chat: {model: llama-3.1-8b, weight: 1}\n"
+        + "  small: {value.part.bytes: 66048, quota: 8MiB}\nresp.spaces: values,7=small\n");
+    try (RespClient client = connect(node)) {
+      assertThat(number(client, "maxmemory")).isEqualTo(32 << 20);
+      for (int i = 0; i < 60; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 600_000))).isEqualTo("+OK");
+      }
+      assertThat(number(client, "used_memory")).isBetween(16L << 20, 32L << 20);
+      assertThat(number(client, "maxmemory")).isEqualTo(32 << 20);
+      assertThat(client.call("SELECT", "7")).isEqualTo("+OK");
+      assertThat(number(client, "maxmemory")).isEqualTo(8 << 20);
     } finally {
       node.close().block(SOON);
     }

@@ -91,6 +91,20 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
         .filter(each -> config.spaces().stream().anyMatch(space -> space.name().equals(each))).toList();
   }
 
+  /// Most bytes of host memory that values of the space `name` may take, all sizes together: the quota of the space, or
+  /// all memory of the node. Spaces with blocks of a model may have some of it.
+  public long memoryBytes(NodeConfig config, String name) {
+    List<String> sizes = sized(config, name);
+    long all = config.get(NodeSettings.DRAM).inBlocks(1);
+    long quota = 0;
+    for (SpaceSettings space : config.spaces()) {
+      if (sizes.contains(space.name())) {
+        quota += Math.min(all, space.quotaBytes().orElse(all));
+      }
+    }
+    return Math.min(all, quota);
+  }
+
   private static SettingType<Optional<Endpoint>> place(boolean mayBeUnix) {
     String rule = "HOST:PORT, 0 for any free port" + (mayBeUnix ? ", unix:PATH" : "") + ", or off";
     return new SettingType<>("ADDRESS", rule, text -> parse(text, mayBeUnix),

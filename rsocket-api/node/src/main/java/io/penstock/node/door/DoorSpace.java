@@ -9,7 +9,8 @@ import java.util.List;
 ///
 /// @param name by which roles and settings know it
 /// @param tiers of its parts: one for each size, the longest first; at least one
-public record DoorSpace(String name, List<BlockTier> tiers, DoorValues values) {
+/// @param memoryBytes most host memory that its values may take
+public record DoorSpace(String name, List<BlockTier> tiers, DoorValues values, long memoryBytes) {
   public DoorSpace {
     requireNonNull(name, "name");
     tiers = List.copyOf(tiers);

@@ -36,7 +36,8 @@ final class WakeUps {
 
   private record Read(List<BlockKey> keys, int first, int count) {
     boolean hasPartOf(Waiting stream) {
-      return stream.next >= first && stream.next < first + count && keys.stream().anyMatch(stream.window.keys::contains);
+      return stream.next >= first && stream.next < first + count
+          && keys.stream().anyMatch(stream.window.keys::contains);
     }
   }
 
