@@ -7,6 +7,7 @@ import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.door.DoorValues;
 import io.penstock.node.serve.Node;
+import io.penstock.node.serve.NodeProcess;
 import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
@@ -135,6 +136,19 @@ final class RespNodeTest {
       assertThat(number(client, "maxmemory")).isEqualTo(8 << 20);
     } finally {
       node.close().block(SOON);
+    }
+  }
+
+  @Test
+  void nodeThatIsTerminated_saysHowManyValuesEndWithIt() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--resp", "127.0.0.1:0", "--dram", "16MiB", "--resp-value-most",
+        "8MiB"); RespClient client = new RespClient(node.doorPort())) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 300_000))).isEqualTo("+OK");
+      }
+      node.terminate();
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).endsWith("draining; 3 values in memory alone will be gone\nstopped\n");
     }
   }
 

@@ -366,6 +366,13 @@ public final class Node {
     return cluster.joined();
   }
 
+  /// Number of the values of doors that lie in memory alone, and end with this node.
+  ///
+  /// @return cold; empty if it takes too long to count them
+  public Mono<Long> valuesInMemoryAlone() {
+    return doors.inMemoryAlone().subscribeOn(decisions).timeout(GOODBYE, Mono.empty(), timers);
+  }
+
   /// Figures of the doors for clients of other protocols.
   public List<NodeDoors.Facts> doors() {
     return doors.facts();
