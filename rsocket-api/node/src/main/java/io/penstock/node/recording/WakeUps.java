@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Bytes of a block are there if it was committed to memory and has not left since, or if a store has read the part in
 /// question since the window came. A stream of slices with demand must then have a slice at the end of the turn. A
-/// recording does not say for whom a store reads: another window, or a move, may read the same block into memory of its
-/// own. So nothing is judged while a read of the part in question is under way, which may be that of the stream.
+/// recording does not say which window a store reads for: another one, or a move, may read the same block into memory
+/// of its own. So nothing is judged while a read of the part in question is under way, which may be that of the stream.
 final class WakeUps {
   private static final String MEMORY = "dram";
 
