@@ -1,6 +1,7 @@
 package io.penstock.resp;
 
 import static io.penstock.resp.RespClient.request;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Logger;
@@ -13,6 +14,7 @@ import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.security.UserFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -95,6 +97,29 @@ final class RefusedRequestsTest {
       assertThat(said()).singleElement().asString()
           .startsWith(BEFORE + "NOPERM this user has no right to this request; user alice, from /127.0.0.1:");
     }
+  }
+
+  @Test
+  void userWithoutARole_isToldOfNoKeys() throws IOException {
+    String other = "fedcba9876543210fedcba9876543210";
+    UserFile users = UserFile.read(Files.write(folder.resolve("two"),
+        List.of(UserFile.lineOf("alice", TOKEN.toCharArray()), UserFile.lineOf("bob", other.toCharArray()))));
+    AccessRules rules = new AccessRules(Map.of("alice", List.of(Grant.everywhere(Role.WRITER))));
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> tier, Map.of(), Access.of(() -> users, () -> rules));
+        RespClient alice = door.connect();
+        RespClient bob = door.connect()) {
+      assertThat(alice.call("AUTH", TOKEN)).isEqualTo("+OK");
+      assertThat(alice.call("SET", "k", "v")).isEqualTo("+OK");
+      assertThat(alice.call("DBSIZE")).isEqualTo(":1");
+      assertThat(keyspace(alice)).contains("db0:keys=1");
+      assertThat(bob.call("AUTH", other)).isEqualTo("+OK");
+      assertThat(bob.call("DBSIZE")).isEqualTo(":0");
+      assertThat(keyspace(bob)).isEqualTo("# Keyspace\r\n");
+    }
+  }
+
+  private static String keyspace(RespClient client) throws IOException {
+    return new String(requireNonNull(client.bulk("INFO", "keyspace")), StandardCharsets.US_ASCII);
   }
 
   @Test
