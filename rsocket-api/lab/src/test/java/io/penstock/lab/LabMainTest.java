@@ -128,6 +128,11 @@ final class LabMainTest {
     assertThat(List.of("ssd-dir", "ssd.dir")).allSatisfy(name -> assertThat(PROGRAM.run("help", "serve", name).out())
         .contains("PENSTOCK_SSD_DIR").doesNotContain("--ssd-engine"));
     assertThat(ascend).doesNotContain("--dram");
+    String doors = PROGRAM.run("help", "serve", "doors").out().replaceAll("\\s+", " ");
+    assertThat(doors.indexOf("--resp-flush")).as("settings of one door stand together")
+        .isBetween(doors.indexOf("--resp="), doors.indexOf("--s3="));
+    assertThat(doors).contains("Longest value that a client of Redis' protocol may store.",
+        "Longest object that a client of S3 may store.", "Whether connections of clients of S3 have TLS");
     String help = all + ascend;
 
     NodeSettings.ALL.forEach(

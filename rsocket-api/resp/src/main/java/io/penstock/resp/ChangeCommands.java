@@ -1,6 +1,5 @@
 package io.penstock.resp;
 
-import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.node.door.DoorValues;
 import io.penstock.wire.security.Role;
 import java.util.List;
@@ -36,9 +35,9 @@ final class ChangeCommands {
       return false;
     }
     if (session.isParsing()) {
-      session.refuse(Commands.NO_RIGHT);
+      session.refuseRight(Commands.NO_RIGHT);
     } else {
-      session.use().count(Kind.REFUSAL);
+      session.refuseSilently();
       session.replies().integer(0);
     }
     done.run();
@@ -59,15 +58,15 @@ final class ChangeCommands {
       return;
     }
     try {
-      long number = Long.parseLong(SetOptions.word(args.get(2)));
+      long number = SetOptions.number(args.get(2));
       if (number <= 0) {
         remove(session, args.subList(0, 2), done);
         return;
       }
-      change(session, args.get(1), SetOptions.end(unit, number, session.house().terms().clocks().wall().millis()),
-          done);
-    } catch (IllegalArgumentException | ArithmeticException e) {
-      session.refuse("ERR value is not an integer or out of range");
+      change(session, args.get(1), SetOptions.end(unit.equals("EX") ? "expire" : "pexpire", unit, number,
+          session.house().terms().clocks().wall().millis()), done);
+    } catch (IllegalArgumentException e) {
+      session.refuse(String.valueOf(e.getMessage()));
       done.run();
     }
   }

@@ -2,6 +2,7 @@ package io.penstock.resp;
 
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -10,12 +11,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// | Kind | |
 /// |---|---|
-/// | `NATIVE` | sent by clients that read replies by their width alone: errors end the connection |
+/// | `AUTH`; `SET`, `GET`, `EXISTS`, `DEL` of one key | sent by clients that read replies by their width alone |
 /// | before `AUTH` | answered to every client |
 final class Commands {
   static final String UNKNOWN_USER = "NOAUTH Authentication required.";
   static final String NO_RIGHT = "NOPERM this user has no right to this request";
-  private static final Set<String> NATIVE = Set.of("SET", "GET", "EXISTS", "DEL", "AUTH");
   private static final Set<String> BEFORE_AUTH = Set.of("AUTH", "HELLO", "QUIT", "RESET", "PING", "CLIENT", "ECHO");
 
   private static final Map<String, Entry> ALL = new HashMap<>();
@@ -45,16 +45,30 @@ final class Commands {
   static void run(Session session, List<byte[]> args, Runnable done) {
     String word = SetOptions.word(args.getFirst());
     Entry entry = ALL.get(word);
-    if (!NATIVE.contains(word)) {
+    if (!isNative(word, args.size())) {
       session.parses();
     }
     String problem = problem(session, word, entry, args.size());
     if (problem != null || entry == null) {
-      session.refuse(String.valueOf(problem));
+      if (UNKNOWN_USER.equals(problem)) {
+        session.refuseRight(UNKNOWN_USER);
+      } else {
+        session.refuse(String.valueOf(problem));
+      }
       done.run();
     } else {
       entry.command.run(session, args, done);
     }
+  }
+
+  /// Whether clients that read replies by their width alone send such a request: of one key, and without options.
+  private static boolean isNative(String word, int arguments) {
+    return switch (word) {
+      case "SET" -> arguments == 3;
+      case "GET", "EXISTS", "DEL" -> arguments == 2;
+      case "AUTH" -> true;
+      default -> false;
+    };
   }
 
   private static @Nullable String problem(Session session, String word, @Nullable Entry entry, int arguments) {
@@ -64,8 +78,18 @@ final class Commands {
       return "ERR unknown command '" + printable(word) + "'";
     }
     return arguments < entry.least
-        ? "ERR wrong number of arguments for '" + printable(word) + "' command"
+        ? "ERR wrong number of arguments for '" + printable(word).toLowerCase(Locale.ROOT) + "' command"
         : null;
+  }
+
+  /// The error for a part of `command` that the door has not.
+  static String unknownPart(String command, String word) {
+    return "ERR unknown subcommand '" + printable(word) + "'. Try " + command + " HELP.";
+  }
+
+  static void help(Session session, List<String> lines) {
+    session.replies().array(lines.size());
+    lines.forEach(session.replies()::simple);
   }
 
   private static String printable(String word) {

@@ -1,6 +1,7 @@
 package io.penstock.resp;
 
 import io.penstock.PenstockVersion;
+import io.penstock.node.config.DoorSettings;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.Caller;
@@ -19,7 +20,13 @@ final class ConnectionCommands {
   private static final String DEFAULT_USER = "default";
   /// Length from which on a secret without a user is a token.
   private static final int LEAST_TOKEN = 32;
-  private static final int MOST_DATABASE = 1 << 20;
+  /// Number of databases.
+  static final int DATABASES = 1 << 20;
+  private static final List<String> CLIENT_HELP = List.of("CLIENT <subcommand> [<arg> ...]. Subcommands are:",
+      "GETNAME", "    Return no name: the door keeps none.", "ID", "    Return the number of this connection.",
+      "INFO", "    Return facts of this connection. The node tells all connections together, in INFO and its metrics.",
+      "MAINT_NOTIFICATIONS, NO-EVICT, NO-TOUCH, SETINFO, SETNAME <arg> ...",
+      "    Do nothing: clients say these when they connect.", "HELP", "    Print this help.");
 
   private ConnectionCommands() {}
 
@@ -138,7 +145,7 @@ final class ConnectionCommands {
     }
     Access.Attempt attempt;
     try {
-      attempt = access.begin(shown, SourceAddress.of(session.channel().remoteAddress()),
+      attempt = access.begin(shown, DoorSettings.RESP.name(), SourceAddress.of(session.channel().remoteAddress()),
           session.house().terms().clocks().wall().millis());
     } catch (RejectedSetupException e) {
       wrong(session);
@@ -168,23 +175,27 @@ final class ConnectionCommands {
   private static void select(Session session, List<byte[]> args) {
     try {
       int database = Integer.parseInt(SetOptions.word(args.get(1)));
-      if (database < 0 || database > MOST_DATABASE) {
-        throw new IllegalArgumentException();
+      if (database < 0 || database >= DATABASES) {
+        session.refuse("ERR DB index is out of range");
+        return;
       }
       session.select(database);
       session.replies().ok();
-    } catch (IllegalArgumentException e) {
-      session.refuse("ERR DB index is out of range");
+    } catch (NumberFormatException e) {
+      session.refuse(SetOptions.NO_INTEGER);
     }
   }
 
   private static void client(Session session, List<byte[]> args) {
-    switch (SetOptions.word(args.get(1))) {
+    String word = SetOptions.word(args.get(1));
+    switch (word) {
       case "ID" -> session.replies().integer(session.number());
       case "GETNAME" -> session.replies().nil();
       case "INFO" -> session.replies().bulk("id=" + session.number() + " lib-name=penstock lib-ver="
           + PenstockVersion.current() + " resp=" + (session.replies().isThree() ? 3 : 2));
-      default -> session.replies().ok();
+      case "MAINT_NOTIFICATIONS", "NO-EVICT", "NO-TOUCH", "SETINFO", "SETNAME" -> session.replies().ok();
+      case "HELP" -> Commands.help(session, CLIENT_HELP);
+      default -> session.refuse(Commands.unknownPart("CLIENT", word));
     }
   }
 }

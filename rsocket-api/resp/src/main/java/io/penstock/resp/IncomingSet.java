@@ -5,7 +5,6 @@ import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Role;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,6 @@ final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   /// Behind a value.
   private static final int END_BYTES = 2;
-  private static final String SYNTAX = "ERR syntax error";
 
   private final Session session;
   private final @Nullable String name;
@@ -184,24 +182,29 @@ final class IncomingSet {
     this.done = done;
     heard();
     long now = session.house().terms().clocks().wall().millis();
-    Optional<SetOptions> options = SetOptions.of(args, now);
-    if (options.isEmpty()) {
+    SetOptions said;
+    if (SetOptions.isThere(args)) {
+      session.parses(); // a client that reads replies by their width sends none
+    }
+    try {
+      said = SetOptions.of(args, now);
+    } catch (IllegalArgumentException e) {
       giveUp();
-      session.refuse(SYNTAX);
+      session.refuse(String.valueOf(e.getMessage()));
       answered();
       return;
-    } else if (!session.isKnown()) {
+    }
+    if (!session.isKnown()) {
       giveUp();
-      session.refuse(Commands.UNKNOWN_USER);
+      session.refuseRight(Commands.UNKNOWN_USER);
       answered();
       return;
     } else if (!session.may(Role.WRITER)) {
       giveUp();
-      session.refuse(Commands.NO_RIGHT);
+      session.refuseRight(Commands.NO_RIGHT);
       answered();
       return;
     }
-    SetOptions said = options.get();
     untilMillis =
         said.keepsEnd() && name != null ? Math.max(0, session.values().untilMillis(name)) : said.untilMillis();
     replaces = said.when() != SetOptions.When.NEW && !isRefused;

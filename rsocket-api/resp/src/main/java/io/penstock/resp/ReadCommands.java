@@ -12,6 +12,10 @@ import reactor.core.publisher.Mono;
 
 /// Commands that read values, or ask for them.
 final class ReadCommands {
+  private static final List<String> MEMORY_HELP = List.of("MEMORY <subcommand> [<arg> ...]. Subcommands are:",
+      "USAGE <key>", "    Return the bytes that the value of <key> takes in its tiers.", "HELP",
+      "    Print this help. INFO memory tells what all values take, and may take.");
+
   private ReadCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
@@ -20,7 +24,7 @@ final class ReadCommands {
     all.put("EXISTS", new Commands.Entry(2, ReadCommands::exists));
     all.put("STRLEN", new Commands.Entry(2, ReadCommands::length));
     all.put("TYPE", new Commands.Entry(2, ReadCommands::type));
-    all.put("MEMORY", new Commands.Entry(3, ReadCommands::memory));
+    all.put("MEMORY", new Commands.Entry(2, ReadCommands::memory));
     all.put("TTL", new Commands.Entry(2, (session, args, done) -> left(session, args, 1000, done)));
     all.put("PTTL", new Commands.Entry(2, (session, args, done) -> left(session, args, 1, done)));
   }
@@ -32,7 +36,11 @@ final class ReadCommands {
   private static void send(Session session, byte[] key, Runnable done) {
     String name = session.name(key);
     if (name == null || !session.may(Role.READER)) {
-      session.use().count(name == null ? Kind.MISS : Kind.REFUSAL);
+      if (name == null) {
+        session.use().count(Kind.MISS);
+      } else {
+        session.refuseSilently();
+      }
       session.replies().nil();
       done.run();
     } else {
@@ -81,6 +89,7 @@ final class ReadCommands {
   private static void exists(Session session, List<byte[]> args, Runnable done) {
     session.use().add(Kind.FIND, args.size() - 1L);
     if (!session.may(Role.READER)) {
+      session.refuseSilently();
       session.replies().integer(0);
       done.run();
       return;
@@ -141,8 +150,15 @@ final class ReadCommands {
   }
 
   private static void memory(Session session, List<byte[]> args, Runnable done) {
-    if (!SetOptions.word(args.get(1)).equals("USAGE")) {
-      session.refuse("ERR MEMORY must be MEMORY USAGE");
+    String word = SetOptions.word(args.get(1));
+    if (!word.equals("USAGE") || args.size() < 3) {
+      if (word.equals("HELP")) {
+        Commands.help(session, MEMORY_HELP);
+      } else {
+        session.refuse(word.equals("USAGE")
+            ? "ERR wrong number of arguments for 'memory|usage' command"
+            : Commands.unknownPart("MEMORY", word));
+      }
       done.run();
       return;
     }

@@ -15,6 +15,7 @@ import io.netty.handler.codec.redis.LastBulkStringRedisContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -327,10 +328,15 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
-    bad(String.valueOf(thrown.getMessage()));
+    if (thrown instanceof IOException) { // the peer is gone
+      over();
+      session().close();
+    } else {
+      bad(String.valueOf(thrown.getMessage()));
+    }
   }
 
-  /// Ends a connection whose requests cannot be read, or whose peer is gone: no reply could be placed.
+  /// Ends a connection whose requests cannot be read: no reply could be placed.
   private void bad(String why) {
     if (!isOver) {
       session().use().count(Kind.REFUSAL);

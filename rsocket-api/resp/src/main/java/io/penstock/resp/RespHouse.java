@@ -3,10 +3,12 @@ package io.penstock.resp;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.util.concurrent.EventExecutor;
+import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RespSettings;
 import io.penstock.node.door.DoorTerms;
+import io.penstock.node.door.RefusalLog;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,6 +29,7 @@ final class RespHouse {
   private final AtomicInteger underWay = new AtomicInteger();
   private final Set<String> claims = ConcurrentHashMap.newKeySet();
   private final ScanCursors cursors = new ScanCursors();
+  private final RefusalLog refusals;
   private final Map<EventExecutor, AwakeLoop> loops = new ConcurrentHashMap<>();
   private volatile boolean isDraining;
 
@@ -47,6 +50,7 @@ final class RespHouse {
   RespHouse(DoorTerms terms) {
     this.terms = requireNonNull(terms, "terms");
     this.limits = Limits.of(terms.config());
+    this.refusals = new RefusalLog(DoorSettings.RESP.name(), terms.clocks().nanos());
     this.begunNanos = terms.clocks().nanos().getAsLong();
   }
 
@@ -60,6 +64,10 @@ final class RespHouse {
 
   ScanCursors cursors() {
     return cursors;
+  }
+
+  RefusalLog refusals() {
+    return refusals;
   }
 
   /// Names, with their spaces, for which a client looks whether they are new and then stores a value.

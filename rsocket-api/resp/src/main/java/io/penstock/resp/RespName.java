@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class RespName {
   /// Longest name of a value.
   private static final int MOST_BYTES = 2048;
+  private static final int MOST_DIGITS = 7;
   private static final char MARK = '\u0001';
   private static final char TEXT = 't';
   private static final char BASE64 = 'b';
@@ -57,6 +58,22 @@ final class RespName {
     } catch (CharacterCodingException e) {
       return null;
     }
+  }
+
+  /// Whether `name` comes behind all that have a mark, in the order of names.
+  static boolean isBehindMarked(String name) {
+    return name.charAt(0) > MARK;
+  }
+
+  /// The database that the mark of `name` states; -1 for a name without a mark, which is of the database 0.
+  static int database(String name) {
+    int end = 1;
+    while (end < name.length() && Character.isDigit(name.charAt(end))) {
+      end++;
+    }
+    boolean isMarked = name.charAt(0) == MARK && end > 1 && end <= 1 + MOST_DIGITS && end < name.length()
+        && (name.charAt(end) == TEXT || name.charAt(end) == BASE64);
+    return isMarked ? Integer.parseInt(name.substring(1, end)) : -1;
   }
 
   /// The key of the value of `name`; null if it is of another database.

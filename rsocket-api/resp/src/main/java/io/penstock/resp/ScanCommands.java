@@ -11,6 +11,7 @@ import reactor.core.publisher.Mono;
 final class ScanCommands {
   private static final int MOST_COUNT = 10_000;
   private static final int COUNT = 10;
+  private static final List<KeyCounts.Count> NONE = List.of();
 
   private ScanCommands() {}
 
@@ -21,14 +22,12 @@ final class ScanCommands {
 
   private static void size(Session session, List<byte[]> args, Runnable done) {
     int database = session.database();
-    session.await(Mono.fromSupplier(() -> {
-      long all = 0;
-      for (String name : session.values().names("")) {
-        all += RespName.key(database, name) == null ? 0 : 1;
-      }
-      return all;
-    }).subscribeOn(session.house().terms().threads().decisions()),
-        all -> session.replies().integer(all == null ? 0 : all), done);
+    session.await(Mono.fromSupplier(() -> session.may(Role.READER) ? KeyCounts.of(session.values()) : NONE)
+        .subscribeOn(session.house().terms().threads().decisions()),
+        found -> session.replies().integer(
+            (found == null ? NONE : found).stream().filter(count -> count.database() == database)
+                .mapToLong(KeyCounts.Count::keys).sum()),
+        done);
   }
 
   private static void scan(Session session, List<byte[]> args, Runnable done) {

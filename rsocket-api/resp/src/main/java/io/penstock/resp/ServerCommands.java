@@ -5,6 +5,7 @@ import io.penstock.node.door.DoorUses;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierStat;
+import io.penstock.wire.security.Role;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +26,7 @@ final class ServerCommands {
 
   static void addTo(Map<String, Commands.Entry> all) {
     all.put("INFO", new Commands.Entry(1, ServerCommands::info));
-    all.put("CONFIG", new Commands.Entry(2, ServerCommands::config));
+    atOnce(all, "CONFIG", 2, ServerCommands::config);
     atOnce(all, "COMMAND", 1, ServerCommands::command);
     atOnce(all, "CLUSTER", 1,
         (session, args) -> session.refuse("ERR This instance has cluster support disabled"));
@@ -47,18 +48,14 @@ final class ServerCommands {
     return Flux.fromIterable(session.space().tiers()).concatMap(BlockTier::stat, 1).collectList();
   }
 
-  private static void config(Session session, List<byte[]> args, Runnable done) {
-    session.await(stats(session), stats -> config(session, args, stats == null ? List.of() : stats), done);
-  }
-
-  private static void config(Session session, List<byte[]> args, List<TierStat> stats) {
+  private static void config(Session session, List<byte[]> args) {
     if (!SetOptions.word(args.get(1)).equals("GET") || args.size() < 3) {
       session.refuse("ERR CONFIG must be CONFIG GET; the settings of the node are those of penstock serve");
       return;
     }
     Map<String, String> known = new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory",
-        String.valueOf(memory(session, stats).get("maxmemory")), "maxmemory-policy", "allkeys-lru", "databases", "16",
-        "proto-max-bulk-len",
+        Long.toString(session.space().memoryBytes()), "maxmemory-policy", "allkeys-lru", "databases",
+        Integer.toString(ConnectionCommands.DATABASES), "proto-max-bulk-len",
         Integer.toString(session.house().limits().mostValue()), "maxclients",
         Integer.toString(session.house().limits().mostConnections())));
     Glob names;
@@ -78,13 +75,24 @@ final class ServerCommands {
 
   private static void info(Session session, List<byte[]> args, Runnable done) {
     String wanted = args.size() > 1 ? SetOptions.word(args.get(1)) : "ALL";
-    session.await(stats(session), stats -> session.replies().bulk(
-        text(session, wanted, stats == null ? List.of() : stats)), done);
+    session.await(stats(session).zipWith(keys(session), Facts::new), facts -> session.replies().bulk(
+        facts == null ? "" : text(session, wanted, facts)), done);
   }
 
-  private static String text(Session session, String wanted, List<TierStat> stats) {
+  /// What takes a moment to find out.
+  private record Facts(List<TierStat> stats, List<KeyCounts.Count> keys) {}
+
+  /// Counts off the event loop; none for a user who reads nothing here.
+  private static Mono<List<KeyCounts.Count>> keys(Session session) {
+    return session.may(Role.READER)
+        ? Mono.fromSupplier(() -> KeyCounts.of(session.values()))
+            .subscribeOn(session.house().terms().threads().decisions())
+        : Mono.just(List.of());
+  }
+
+  private static String text(Session session, String wanted, Facts found) {
     StringBuilder text = new StringBuilder();
-    sections(session, stats).forEach((name, facts) -> {
+    sections(session, found).forEach((name, facts) -> {
       if (EVERY.contains(wanted) || name.equalsIgnoreCase(wanted)) {
         text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(name).append("\r\n");
         facts.forEach((key, value) -> text.append(key).append(':').append(value).append("\r\n"));
@@ -96,7 +104,6 @@ final class ServerCommands {
   /// What the values of the space of `session` take, and may take.
   private static Map<String, Object> memory(Session session, List<TierStat> stats) {
     long used = 0;
-    long most = 0;
     long usedOnDisk = 0;
     long mostOnDisk = 0;
     for (int i = 0; i < stats.size(); i++) {
@@ -104,21 +111,19 @@ final class ServerCommands {
       long block = session.space().tiers().get(i).info().space().layout().blockBytes();
       if (stat.levels().isEmpty()) {
         used += stat.claimedBytes();
-        most += stat.capacityBlocks() * block;
       }
       for (TierStat.Level level : stat.levels()) {
         boolean isDisk = level.medium() == Medium.DISK;
         usedOnDisk += isDisk ? level.storedBlocks() * block : 0;
         mostOnDisk += isDisk ? level.capacityBlocks() * block : 0;
         used += isDisk ? 0 : level.storedBlocks() * block;
-        most += isDisk ? 0 : level.capacityBlocks() * block;
       }
     }
-    return facts("used_memory", used, "maxmemory", most, "maxmemory_policy", "allkeys-lru", "penstock_disk_bytes",
-        usedOnDisk, "penstock_disk_most_bytes", mostOnDisk);
+    return facts("used_memory", used, "maxmemory", session.space().memoryBytes(), "maxmemory_policy", "allkeys-lru",
+        "penstock_disk_bytes", usedOnDisk, "penstock_disk_most_bytes", mostOnDisk);
   }
 
-  private static Map<String, Map<String, Object>> sections(Session session, List<TierStat> stats) {
+  private static Map<String, Map<String, Object>> sections(Session session, Facts found) {
     RespHouse house = session.house();
     Map<String, Map<String, Object>> all = new LinkedHashMap<>();
     long seconds = TimeUnit.NANOSECONDS.toSeconds(house.uptimeNanos());
@@ -126,7 +131,7 @@ final class ServerCommands {
         "penstock_version", PenstockVersion.current(), "penstock_boot", house.bootToken(), "run_id",
         house.bootToken().repeat(3).substring(0, 40), "process_id", ProcessHandle.current().pid(),
         "uptime_in_seconds", seconds));
-    all.put("Memory", memory(session, stats));
+    all.put("Memory", memory(session, found.stats));
     DoorUses.Figures used = session.use().figures();
     all.put("Stats", facts("total_connections_received", house.accepted(), "keyspace_hits", used.hits(),
         "keyspace_misses", used.misses(), "total_net_input_bytes", used.bytesIn(), "total_net_output_bytes",
@@ -135,10 +140,10 @@ final class ServerCommands {
         "penstock_names_complete", session.values().isComplete() ? 1 : 0));
     all.put("Replication", facts("role", "master", "connected_slaves", 0));
     all.put("Cluster", facts("cluster_enabled", 0));
-    all.put("Keyspace", session.values().count() == 0
-        ? facts()
-        : facts("db" + session.database(), "keys=" + session.values().count() + ",expires=" + session.values().ending()
-            + ",avg_ttl=0"));
+    Map<String, Object> keys = new LinkedHashMap<>();
+    found.keys.forEach(count -> keys.put("db" + count.database(), "keys=" + count.keys() + ",expires=" + count.ending()
+        + ",avg_ttl=0"));
+    all.put("Keyspace", keys);
     return all;
   }
 

@@ -12,13 +12,10 @@ import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Role;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /// What one connection is: who its user is, which space it uses, how it speaks. On the event loop of its channel.
 final class Session {
-  private static final Logger LOG = LoggerFactory.getLogger(Session.class);
   private static final String ANYONE = "";
 
   private final RespHouse house;
@@ -161,13 +158,31 @@ final class Session {
     }
   }
 
+  /// Refuses a request to which the client has no right, as [#refuse] does, with a line in the log.
+  void refuseRight(String error) {
+    if (parses) {
+      logged(error);
+    }
+    refuse(error);
+  }
+
+  /// Counts a request to which the client has no right, and which is answered as if there were nothing.
+  void refuseSilently() {
+    use.count(Kind.REFUSAL);
+    logged(Commands.NO_RIGHT);
+  }
+
   /// Ends the connection, with what it did in the log.
   void end(String why) {
     if (!hasRefused) {
       hasRefused = true;
-      LOG.info("a connection from {} is ended: {}", channel().remoteAddress(), why);
+      logged(why + "; its connection is ended");
     }
     close();
+  }
+
+  private void logged(String why) {
+    house.refusals().add(why, use.user(), channel().remoteAddress());
   }
 
   void close() {

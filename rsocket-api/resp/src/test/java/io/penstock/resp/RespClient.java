@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// A connection that sends and reads bytes.
 final class RespClient implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 120_000;
+  private static final int SMALL_WINDOW = 8 << 10;
 
   private final Socket socket;
   private final InputStream in;
@@ -30,6 +32,14 @@ final class RespClient implements AutoCloseable {
     socket.setSoTimeout(PATIENCE_MILLIS);
     in = new BufferedInputStream(socket.getInputStream(), 64 << 10);
     out = socket.getOutputStream();
+  }
+
+  /// A client whose system holds few bytes that it has not read.
+  static RespClient withSmallWindow(int port) throws IOException {
+    Socket socket = new Socket();
+    socket.setReceiveBufferSize(SMALL_WINDOW);
+    socket.connect(new InetSocketAddress("127.0.0.1", port));
+    return new RespClient(socket);
   }
 
   static byte[] bytes(String text) {

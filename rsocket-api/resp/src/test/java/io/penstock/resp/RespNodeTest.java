@@ -7,6 +7,7 @@ import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.door.DoorValues;
 import io.penstock.node.serve.Node;
+import io.penstock.node.serve.NodeProcess;
 import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
@@ -110,13 +111,44 @@ final class RespNodeTest {
               .isLessThanOrEqualTo(number(client, "penstock_disk_most_bytes"));
         }
       }
-      assertThat(number(client, "penstock_disk_bytes")).isPositive();
+      Eventually.holds("values are on the disk", () -> number(client, "penstock_disk_bytes") > 0);
       assertThat(number(client, "penstock_disk_most_bytes")).isLessThanOrEqualTo(12 << 20);
       assertThat(filesIn(folder.resolve("ssd"))).as("bytes of files").isLessThanOrEqualTo(4 * (12 << 20));
       assertThat(client.bulk("GET", "k" + (values - 1))).isEqualTo(value((values - 1) % 7, 600_000));
       assertThat(client.bulk("GET", "k0")).isNull();
     } finally {
       node.close().block(SOON);
+    }
+  }
+
+  @Test
+  void maxmemory_isWhatValuesMayTake_fromTheStartOn() throws IOException {
+    Node node = start("dram: 32MiB\nspaces:\n  chat: {model: llama-3.1-8b, weight: 1}\n"
+        + "  small: {value.part.bytes: 66048, quota: 8MiB}\nresp.spaces: values,7=small\n");
+    try (RespClient client = connect(node)) {
+      assertThat(number(client, "maxmemory")).isEqualTo(32 << 20);
+      for (int i = 0; i < 60; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 600_000))).isEqualTo("+OK");
+      }
+      assertThat(number(client, "used_memory")).isBetween(16L << 20, 32L << 20);
+      assertThat(number(client, "maxmemory")).isEqualTo(32 << 20);
+      assertThat(client.call("SELECT", "7")).isEqualTo("+OK");
+      assertThat(number(client, "maxmemory")).isEqualTo(8 << 20);
+    } finally {
+      node.close().block(SOON);
+    }
+  }
+
+  @Test
+  void nodeThatIsTerminated_saysHowManyValuesEndWithIt() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--resp", "127.0.0.1:0", "--dram", "16MiB", "--resp-value-most",
+        "8MiB"); RespClient client = new RespClient(node.doorPort())) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, 300_000))).isEqualTo("+OK");
+      }
+      node.terminate();
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).endsWith("draining; 3 values in memory alone will be gone\nstopped\n");
     }
   }
 

@@ -3,7 +3,9 @@ package io.penstock.resp;
 import static io.penstock.resp.RespClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.PooledByteBufAllocator;
 import io.penstock.block.BlockKey;
+import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RespSettings;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
@@ -56,6 +58,54 @@ final class RespPainsTest {
       assertThat(door.figures().writes()).as("values stored beside the reader").isGreaterThan(sets / 2);
       assertThat(client.bulk("GET", "k" + (sets - 1))).isEqualTo(value(sets - 1, 1 << 20));
     }
+  }
+
+  @Test
+  void readersThatStop_holdTheirValueAlone_whileOthersGoOn_andAreCutOff() throws IOException {
+    byte[] wanted = value(6, 12_000_000); // 46 of the 63 parts that there are
+    int readers = 4;
+    int turn = 63 * 262_656 / 1_000_000;
+    List<RespClient> stopped = new ArrayList<>();
+    try (OpenDoor door = OpenDoor.of(Map.of(NodeSettings.STALL_TIMEOUT, "1s")); RespClient client = door.connect()) {
+      assertThat(client.call("SET", "stopped", wanted)).isEqualTo("+OK");
+      for (int i = 0; i < 2 * turn; i++) { // buffers of the sockets are there
+        storeAndRead(client, i);
+      }
+      assertThat(client.call("SET", "stopped", wanted)).isEqualTo("+OK");
+      long before = PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
+      for (int i = 0; i < readers; i++) {
+        RespClient reader = RespClient.withSmallWindow(door.port());
+        stopped.add(reader);
+        assertThat(reader.call("GET", "stopped")).isEqualTo("$12000000");
+      }
+      long most = 0;
+      int beside = 0;
+      for (; door.server.connections() > 1; beside++) {
+        storeAndRead(client, beside);
+        most = Math.max(most, PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() - before);
+      }
+      System.out.printf("%d values were stored and read beside %d readers that stopped, with %d bytes more memory%n",
+          beside, readers, most);
+      assertThat(most).as("memory beside that of the value").isLessThan(wanted.length);
+      for (RespClient reader : stopped) {
+        byte[] rest = reader.read(wanted.length);
+        assertThat(rest.length).as("the reader is cut off").isLessThan(wanted.length);
+        assertThat(rest).isEqualTo(Arrays.copyOf(wanted, rest.length));
+        reader.close();
+      }
+      for (int i = 0; i < 2 * turn; i++) {
+        storeAndRead(client, i);
+      }
+      assertThat(client.bulk("GET", "stopped")).as("the value, which is held no more").isNull();
+      assertThat(door.figures().drops()).isZero();
+      assertThat(door.held()).isZero();
+    }
+  }
+
+  private static void storeAndRead(RespClient client, int number) throws IOException {
+    byte[] value = value(number, 1_000_000);
+    assertThat(client.call("SET", "k" + number, value)).isEqualTo("+OK");
+    assertThat(client.bulk("GET", "k" + number)).isEqualTo(value);
   }
 
   @Test

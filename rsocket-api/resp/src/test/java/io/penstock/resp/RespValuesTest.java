@@ -294,6 +294,57 @@ final class RespValuesTest {
     }
   }
 
+  @Test
+  void info_tellsTheKeysOfEachDatabase_andDbsizeThose() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(text(client.bulk("INFO", "keyspace"))).isEqualTo("# Keyspace\r\n");
+      assertThat(client.call("SET", "a", "1")).isEqualTo("+OK");
+      assertThat(client.call("SET", new byte[] {-1}, "1", "EX", "100")).isEqualTo("+OK"); // has a mark, too
+      for (String database : List.of("3", "12")) {
+        assertThat(client.call("SELECT", database)).isEqualTo("+OK");
+        assertThat(client.call("SET", "b", "1", "EX", "100")).isEqualTo("+OK");
+        assertThat(client.call("SET", "\u00012tx", "1")).isEqualTo("+OK"); // looks like one of database 2
+        assertThat(client.call("DBSIZE")).isEqualTo(":2");
+      }
+      assertThat(text(client.bulk("INFO", "keyspace"))).isEqualTo("# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=0\r\n"
+          + "db3:keys=2,expires=1,avg_ttl=0\r\ndb12:keys=2,expires=1,avg_ttl=0\r\n");
+      assertThat(client.call("SELECT", "0")).isEqualTo("+OK");
+      assertThat(client.call("SET", "\u00012tx", "1")).isEqualTo("+OK");
+      assertThat(client.call("DBSIZE")).isEqualTo(":3");
+    }
+  }
+
+  @Test
+  void partsOfCommandsThatTheDoorHasNot_areErrorsAsRedisHasThem() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("CLIENT", "LIST")).isEqualTo("-ERR unknown subcommand 'LIST'. Try CLIENT HELP.");
+      assertThat(client.call("CLIENT", "TRACKING", "ON"))
+          .isEqualTo("-ERR unknown subcommand 'TRACKING'. Try CLIENT HELP.");
+      assertThat(client.call("CLIENT", "SETNAME", "engine")).isEqualTo("+OK");
+      assertThat(client.call("MEMORY", "DOCTOR")).isEqualTo("-ERR unknown subcommand 'DOCTOR'. Try MEMORY HELP.");
+      assertThat(client.call("MEMORY", "STATS")).isEqualTo("-ERR unknown subcommand 'STATS'. Try MEMORY HELP.");
+      assertThat(client.call("MEMORY", "USAGE"))
+          .isEqualTo("-ERR wrong number of arguments for 'memory|usage' command");
+      for (String command : List.of("MEMORY", "CLIENT")) {
+        int lines = Integer.parseInt(client.call(command, "HELP").substring(1));
+        assertThat(client.line()).startsWith("+" + command + " <subcommand>");
+        for (int i = 1; i < lines; i++) {
+          assertThat(client.line()).startsWith("+");
+        }
+      }
+      assertThat(client.call("SELECT", "-1")).isEqualTo("-ERR DB index is out of range");
+      assertThat(client.call("SELECT", "one")).isEqualTo("-ERR value is not an integer or out of range");
+      assertThat(client.send(request("CONFIG", "GET", "databases")).line()).isEqualTo("*2");
+      client.line();
+      assertThat(client.line() + client.line()).isEqualTo("databases$7");
+      int databases = Integer.parseInt(client.line());
+      assertThat(client.call("SELECT", databases - 1)).isEqualTo("+OK");
+      assertThat(client.call("SELECT", databases)).isEqualTo("-ERR DB index is out of range");
+      assertThat(client.call("PEXPIRE", "k", "9223372036854775807"))
+          .isEqualTo("-ERR invalid expire time in 'pexpire' command");
+    }
+  }
+
   private static long number(RespClient client, String name) throws IOException {
     return Long.parseLong(text(client.bulk("INFO", "memory")).replaceAll("(?s).*\\b" + name + ":(\\d+).*", "$1"));
   }

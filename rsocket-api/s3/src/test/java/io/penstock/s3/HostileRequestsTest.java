@@ -48,6 +48,34 @@ final class HostileRequestsTest {
   }
 
   @Test
+  void aSignatureOfVersionTwo_hearsThatFourIsNeeded() throws IOException {
+    try (RawClient client = client()) {
+      client.send("GET /b/k?AWSAccessKeyId=" + TestNode.KEY + "&Signature=vjbyPxybdZaNmGa%2ByT272YEAiv4%3D&Expires=1"
+          + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      RawClient.Answer inQuery = client.answer(false);
+      client.send("GET /b/k HTTP/1.1\r\nHost: a\r\nAuthorization: AWS " + TestNode.KEY
+          + ":vjbyPxybdZaNmGa+yT272YEAiv4=\r\n\r\n");
+      for (RawClient.Answer answer : new RawClient.Answer[] {inQuery, client.answer(false)}) {
+        requireRefused(answer, 400, "InvalidRequest");
+        assertThat(answer.text()).contains("signature must be of version 4, AWS4-HMAC-SHA256 (was of version 2)");
+      }
+    }
+  }
+
+  @Test
+  void aMethodThatAResourceHasNot_isNamedWithTheRule() throws IOException {
+    try (RawClient client = client()) {
+      RawClient.Answer bucket = client.ask("DELETE", "/b", "", NONE);
+      requireRefused(bucket, 405, "MethodNotAllowed");
+      assertThat(bucket.text()).contains(
+          "method must be one of objects: every bucket is there at any time, and takes nothing by itself (was DELETE)");
+      RawClient.Answer object = client.ask("PATCH", "/b/k", "", NONE);
+      requireRefused(object, 405, "MethodNotAllowed");
+      assertThat(object.text()).contains("method must be GET, HEAD, PUT, POST or DELETE of an object (was PATCH)");
+    }
+  }
+
+  @Test
   void aRequestThatIsNotHttp_isRefused_andTheConnectionEnds() throws IOException {
     for (String text : new String[] {"\u0001\u0002\r\n\r\n", "GET / HTTP/9.9.9\r\n\r\n"}) {
       try (RawClient client = client()) {

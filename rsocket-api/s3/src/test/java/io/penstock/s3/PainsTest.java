@@ -3,6 +3,7 @@ package io.penstock.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.buffer.PooledByteBufAllocator;
 import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.door.DoorUses;
@@ -13,7 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
@@ -93,6 +96,51 @@ final class PainsTest {
       assertThat(figures(node).writes()).as("objects stored beside the reader").isGreaterThan(80);
       assertThat(client.get("/b/159").body()).isEqualTo(others);
     }
+  }
+
+  @Test
+  void readersThatStop_holdTheirObjectAlone_whileOthersGoOn_andAreCutOff() throws IOException {
+    byte[] wanted = bytes(6, 9_000_000); // most of the parts that there are
+    int turn = 20;
+    List<RawClient> stopped = new ArrayList<>();
+    try (TestNode node = TestNode.start(folder, "dram: 16MiB\nstall.timeout: 1s\ns3.part.bytes: \"262656\"\n");
+        RawClient client = new RawClient(node.port())) {
+      for (int i = 0; i < 2 * turn; i++) { // buffers of the sockets are there
+        storeAndRead(client, i);
+      }
+      assertThat(client.ask("PUT", "/b/stopped", "", wanted).status()).isEqualTo(200);
+      assertThat(client.ask("HEAD", "/b/stopped", "", NONE).status()).isEqualTo(200);
+      long before = PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
+      for (int i = 0; i < 4; i++) {
+        RawClient reader = RawClient.withSmallWindow(node.port());
+        stopped.add(reader);
+        reader.send(reader.head("GET", "/b/stopped", ""));
+        assertThat(reader.answer(true).status()).isEqualTo(200);
+      }
+      long most = 0;
+      for (int i = 0; node.door().connections() > 1; i++) {
+        storeAndRead(client, i);
+        most = Math.max(most, PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() - before);
+      }
+      assertThat(most).as("memory beside that of the object").isLessThan(wanted.length);
+      for (RawClient reader : stopped) {
+        byte[] rest = reader.read(wanted.length);
+        assertThat(rest.length).as("the reader is cut off").isLessThan(wanted.length);
+        assertThat(rest).isEqualTo(Arrays.copyOf(wanted, rest.length));
+        reader.close();
+      }
+      for (int i = 0; i < 2 * turn; i++) {
+        storeAndRead(client, i);
+      }
+      assertThat(client.get("/b/stopped").status()).as("the object, which is held no more").isEqualTo(404);
+      assertThat(figures(node).drops()).isZero();
+    }
+  }
+
+  private static void storeAndRead(RawClient client, int number) throws IOException {
+    byte[] object = bytes(number, 1_000_000);
+    assertThat(client.ask("PUT", "/b/" + number, "", object).status()).isEqualTo(200);
+    assertThat(client.get("/b/" + number).body()).isEqualTo(object);
   }
 
   @Test

@@ -15,13 +15,16 @@ import org.jgroups.protocols.TP;
 import org.jgroups.stack.ProtocolStack;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Channels of members without the engine above. A member dies here as its process would: its sockets close, its port
-/// refuses connections, and it says nothing more.
+/// refuses connections, and it says nothing more. Heartbeats find no death here: silence is judged after an hour.
 final class DeathWatchTest {
   private static final int MEMBERS = 5;
-  private static final long MOST_MILLIS = 2000;
+  private static final int NEVER = 3_600_000;
+  private static final ChannelTimes TIMES =
+      new ChannelTimes(ChannelTimes.DEFAULTS.join(), ChannelTimes.DEFAULTS.meet(), NEVER / 4, NEVER);
 
   private final List<JChannel> all = new ArrayList<>();
   private int port;
@@ -41,31 +44,36 @@ final class DeathWatchTest {
   }
 
   @Test
-  void twoThatDieAtOnce_areMissedByAll_withinTwoSeconds() throws Exception {
-    AtomicInteger told = new AtomicInteger();
-    JChannel witness = all.get(1);
-    watch(witness).onDeath(told::incrementAndGet);
+  void twoThatDieAtOnce_areMissedByAll_withoutHeartbeats() throws Exception {
+    List<JChannel> living = List.of(all.get(0), all.get(1), all.get(4));
+    List<AtomicInteger> told = new ArrayList<>();
+    living.forEach(each -> {
+      AtomicInteger deaths = new AtomicInteger();
+      watch(each).onDeath(deaths::incrementAndGet);
+      told.add(deaths);
+    });
     List<UUID> dead = List.of(uuid(all.get(2)), uuid(all.get(3)));
-    List<JChannel> living = List.of(all.get(0), witness, all.get(4));
 
-    long millis = millisUntilUnseen(List.of(all.get(2), all.get(3)), living);
+    unseen(List.of(all.get(2), all.get(3)), living);
 
-    System.out.println("two dead members were missed after " + millis + " ms");
-    assertThat(millis).isLessThan(MOST_MILLIS);
-    assertThat(told).hasValue(2);
-    assertThat(watch(witness).dead()).isSubsetOf(dead);
+    assertThat(told.stream().mapToInt(AtomicInteger::get).sum()).as("each death was seen").isGreaterThanOrEqualTo(2);
+    assertThat(told).as("deaths that one member saw").allMatch(deaths -> deaths.get() <= 2);
+    living.forEach(each -> assertThat(watch(each).dead()).isSubsetOf(dead));
   }
 
   @Test
-  void theFirstTwo_ofWhichOneMakesTheViews_areMissedByAll_withinTwoSeconds() throws Exception {
-    long millis = millisUntilUnseen(List.of(all.get(0), all.get(1)), List.of(all.get(2), all.get(3), all.get(4)));
-
-    System.out.println("the first two members were missed after " + millis + " ms");
-    assertThat(millis).isLessThan(MOST_MILLIS);
+  @Tag("proof") // a time limit tells something on a quiet machine alone
+  void twoThatDieAtOnce_areMissedByAll_withinTwoSeconds() throws Exception {
+    assertThat(unseen(List.of(all.get(2), all.get(3)), List.of(all.get(0), all.get(1), all.get(4)))).isLessThan(2000);
   }
 
   @Test
-  void aMemberThatDies_beforeAllHaveItsLastView_isMissedByAll_withinTwoSeconds() throws Exception {
+  void theFirstTwo_ofWhichOneMakesTheViews_areMissedByAll_withoutHeartbeats() throws Exception {
+    unseen(List.of(all.get(0), all.get(1)), List.of(all.get(2), all.get(3), all.get(4)));
+  }
+
+  @Test
+  void aMemberThatDies_beforeAllHaveItsLastView_isMissedByAll_withoutHeartbeats() throws Exception {
     JChannel next = all.get(1);
     DISCARD deaf = new DISCARD().discardAll(true);
     next.getProtocolStack().insertProtocol(deaf, ProtocolStack.Position.ABOVE, TP.class);
@@ -76,10 +84,7 @@ final class DeathWatchTest {
     transport(all.getFirst()).stop();
     deaf.discardAll(false);
 
-    long millis = millisUntilUnseen(List.of(all.get(0)), List.of(next, all.get(2), all.get(3), all.get(4)));
-
-    System.out.println("a member that died while it told a view was missed after " + millis + " ms");
-    assertThat(millis).isLessThan(MOST_MILLIS);
+    unseen(List.of(all.get(0)), List.of(next, all.get(2), all.get(3), all.get(4)));
   }
 
   @Test
@@ -98,12 +103,15 @@ final class DeathWatchTest {
   private void join(int at) throws Exception {
     List<Seed> seeds = all.isEmpty() ? List.of() : List.of(new Seed("127.0.0.1", port));
     JChannel channel = new ChannelPlan(BoundHost.of("127.0.0.1"), at, seeds, InetAddress::getAllByName, null,
-        ChannelTimes.DEFAULTS).channel("m" + all.size());
+        TIMES).channel("m" + all.size());
     channel.connect("watched");
     all.add(channel);
   }
 
-  private long millisUntilUnseen(List<JChannel> dying, List<JChannel> living) throws Exception {
+  /// Lets members die, and waits until all others miss them.
+  ///
+  /// @return how long that took, in milliseconds
+  private static long unseen(List<JChannel> dying, List<JChannel> living) throws Exception {
     for (JChannel each : dying) {
       each.getProtocolStack().insertProtocol(new DISCARD().discardAll(true), ProtocolStack.Position.ABOVE, TP.class);
     }
@@ -111,7 +119,9 @@ final class DeathWatchTest {
     dying.forEach(each -> transport(each).stop());
     Eventually.holds("the dead are missed", () -> living.stream()
         .allMatch(each -> dying.stream().noneMatch(dead -> each.getView().containsMember(dead.getAddress()))));
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - moment);
+    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - moment);
+    System.out.println("dead members were missed after " + millis + " ms");
+    return millis;
   }
 
   private static MemberTransport transport(JChannel channel) {

@@ -75,7 +75,8 @@ public final class ApiKeys {
       return Mono.error(new ApiException(UNAUTHORIZED, "authorization must be Bearer with an API key (was another)"));
     }
     return Mono.defer(() -> {
-      Access.Attempt attempt = access.begin(shown.get(), SourceAddress.of(from), timer.now(TimeUnit.MILLISECONDS));
+      Access.Attempt attempt = access.begin(shown.get(), "gateway", SourceAddress.of(from),
+          timer.now(TimeUnit.MILLISECONDS));
       Mono<String> user = Mono.fromCallable(() -> attempt.caller().user());
       return attempt.isHeavy() ? user.subscribeOn(passwords) : user;
     }).map(this::named).onErrorMap(refusal -> new ApiException(UNAUTHORIZED, String.valueOf(refusal.getMessage())));

@@ -70,8 +70,8 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Sc
       return refused(HttpResponseStatus.BAD_REQUEST, "authorization must be Basic or Bearer (was another)");
     }
     return Mono.defer(() -> {
-      Access.Attempt attempt = options.access().begin(credentials.get(), SourceAddress.of(channel.remoteAddress()),
-          timers.now(TimeUnit.MILLISECONDS));
+      Access.Attempt attempt = options.access().begin(credentials.get(), "admin",
+          SourceAddress.of(channel.remoteAddress()), timers.now(TimeUnit.MILLISECONDS));
       Mono<Caller> caller = Mono.fromCallable(attempt::caller);
       return attempt.isHeavy() ? caller.subscribeOn(passwords) : caller;
     }).flatMap(caller -> allowed(target, isForPeople(headers), caller)).onErrorResume(RejectedSetupException.class,

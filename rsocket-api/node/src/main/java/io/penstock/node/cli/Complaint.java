@@ -92,7 +92,7 @@ final class Complaint {
     if (failure.getCause() instanceof IllegalArgumentException refused) {
       return Reason.about(name, refused);
     }
-    Class<?> type = argument.type();
+    Class<?> type = argument.typeInfo().isCollection() ? argument.auxiliaryTypes()[0] : argument.type();
     String rule =
         type.isEnum() ? "one of " + words(type) : isWhole(type) ? "a whole number" : isNumber(type) ? "a number" : null;
     return rule == null ? words(failure) : "%s must be %s (was %s)".formatted(name, rule, value);

@@ -22,8 +22,9 @@ import java.util.stream.Stream;
 /// @param tls whether connections over TCP have the TLS of the node
 /// @param spaces which space of values is whose
 /// @param partBytes parts of a space that the node's file does not state: one space for each size, the longest first
+/// @param mostValue bytes of the longest value that a client may store
 public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Setting<Boolean> tls,
-    Setting<DoorSpaceNames> spaces, Setting<List<Integer>> partBytes) {
+    Setting<DoorSpaceNames> spaces, Setting<List<Integer>> partBytes, Setting<Integer> mostValue) {
   private static final String OFF = "off";
   private static final String UNIX = "unix:";
   private static final int LEAST_PART = 4096;
@@ -32,10 +33,11 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
 
   /// The door of Redis' protocol.
   public static final DoorSettings RESP =
-      of("resp", "Redis' protocol (RESP)", "HOST:PORT or unix:PATH", "a user or database number");
+      of("resp", "Redis' protocol (RESP)", "HOST:PORT or unix:PATH", "a user or database number",
+          RespSettings.MOST_VALUE);
 
   /// The door of S3.
-  public static final DoorSettings S3 = of("s3", "S3", "HOST:PORT", "a user or bucket");
+  public static final DoorSettings S3 = of("s3", "S3", "HOST:PORT", "a user or bucket", S3Settings.MOST_VALUE);
 
   /// All doors.
   public static final List<DoorSettings> DOORS = List.of(RESP, S3);
@@ -43,7 +45,7 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   /// Memory of the names of values.
   public static final Setting<Long> NAMES = new Setting<>("doors.names.bytes", SettingType.longSizeOrAuto(64 << 10),
       "auto",
-      "Memory of the names of values that each space of doors may take, some 700 bytes a name; auto is an eighth"
+      "Memory of the names of values that each space of either door may take, some 700 bytes a name; auto is an eighth"
           + " of the heap. Values beyond that are found nevertheless, but not listed.");
 
   /// Pace of the search for names after a start.
@@ -53,20 +55,24 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
   /// @param protocol in words
   /// @param places forms of where it listens
   /// @param selectors by which the door tells clients apart
-  private static DoorSettings of(String name, String protocol, String places, String selectors) {
+  private static DoorSettings of(String name, String protocol, String places, String selectors,
+      Setting<Integer> mostValue) {
     return new DoorSettings(name,
         new Setting<>(name, place(places.contains(UNIX)), OFF,
             "Where clients of " + protocol + " connect, " + places + ", or off. Beyond this host only with TLS"
                 + " and authentication, or with --open-to-network."),
         new Setting<>(name + ".tls", AscendTypes.flag(), "true",
-            "Whether these connections have TLS, if the node has a certificate. Not at a Unix socket."),
+            "Whether connections of clients of " + protocol + " have TLS, if the node has a certificate."
+                + (places.contains(UNIX) ? " Not at a Unix socket." : "")),
         new Setting<>(name + ".spaces", new SettingType<>("LIST", DoorSpaceNames.RULE, DoorSpaceNames::parse,
             DoorSpaceNames::toString), "values",
-            "Space of values that these clients use; NAME=SPACE gives " + selectors + " another one. A space that the"
+            "Space of values that clients of " + protocol + " use; NAME=SPACE gives " + selectors
+                + " another one. A space that the"
                 + " file does not state is made."),
         new Setting<>(name + ".part.bytes", sizes(), "256.5 KiB,64.5 KiB,4.5 KiB",
-            "Parts in which values of such a space are stored, up to 4 sizes: a value gets the longest that waste no"
-                + " more than a third. Each size is a space of its own."));
+            "Parts in which values of the spaces of " + name + ".spaces are stored, up to 4 sizes: a value gets the"
+                + " longest that waste no more than a third. Each size is a space of its own."),
+        mostValue);
   }
 
   /// In the order in which people read them.
@@ -89,6 +95,20 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
     List<Integer> sizes = config.get(partBytes);
     return sizes.stream().map(bytes -> sized(name, sizes, bytes))
         .filter(each -> config.spaces().stream().anyMatch(space -> space.name().equals(each))).toList();
+  }
+
+  /// Most bytes of host memory that values of the space `name` may take, all sizes together: the quota of the space, or
+  /// all memory of the node. Spaces with blocks of a model may have some of it.
+  public long memoryBytes(NodeConfig config, String name) {
+    List<String> sizes = sized(config, name);
+    long all = config.get(NodeSettings.DRAM).inBlocks(1);
+    long quota = 0;
+    for (SpaceSettings space : config.spaces()) {
+      if (sizes.contains(space.name())) {
+        quota += Math.min(all, space.quotaBytes().orElse(all));
+      }
+    }
+    return Math.min(all, quota);
   }
 
   private static SettingType<Optional<Endpoint>> place(boolean mayBeUnix) {
@@ -131,9 +151,9 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
         }, all -> all.stream().map(bytes -> Sizes.exact(bytes)).collect(Collectors.joining(",")));
   }
 
-  /// Settings of all doors, and of those that are of one door alone.
+  /// Settings of all doors: those of one door after those of the other, and then those of both.
   static List<Setting<?>> everyDoor() {
-    return Stream.of(DOORS.stream().flatMap(door -> door.all().stream()), RespSettings.OWN.stream(),
-        S3Settings.OWN.stream(), Stream.<Setting<?>>of(NAMES, NAMES_RATE)).flatMap(all -> all).toList();
+    return Stream.of(RESP.all(), RespSettings.OWN, S3.all(), S3Settings.OWN, List.<Setting<?>>of(NAMES, NAMES_RATE))
+        .<Setting<?>>flatMap(List::stream).toList();
   }
 }

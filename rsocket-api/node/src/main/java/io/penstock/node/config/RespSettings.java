@@ -9,11 +9,11 @@ import java.util.List;
 /// Settings of the door of Redis' protocol beyond those of every door.
 public final class RespSettings {
   public static final Setting<Integer> MOST_VALUE = new Setting<>("resp.value.most",
-      SettingType.size(1, 512 << 20), "512 MiB", "Longest value that a client may store.");
+      SettingType.size(1, 512 << 20), "512 MiB", "Longest value that a client of Redis' protocol may store.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("resp.connections", SettingType.count(1, 1 << 20),
-      "10000", "Most connections of such clients.");
+      "10000", "Most connections of clients of Redis' protocol.");
   public static final Setting<Duration> ROOM = new Setting<>("resp.room.timeout", SettingType.duration(), "350ms",
-      "Longest wait of such a client for room. Then its value is accepted and dropped, which counts.");
+      "Longest wait of a value that comes by SET for room. Then it is accepted and dropped, which counts.");
   public static final Setting<Duration> GRACE = new Setting<>("resp.grace", SettingType.duration(), "2s",
       "A value in memory that EXISTS finds counts as used, but only once in this time.");
   public static final Setting<Integer> AWAKE = new Setting<>("resp.awake.micros", SettingType.count(0, 1000), "50",

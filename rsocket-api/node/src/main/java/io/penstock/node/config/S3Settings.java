@@ -20,15 +20,15 @@ public final class S3Settings {
   public static final Setting<List<String>> DOMAINS = new Setting<>("s3.domains", domains(), "localhost",
       "Names of this node for clients that put the bucket before the name: BUCKET.NAME.");
   public static final Setting<Integer> MOST_VALUE = new Setting<>("s3.value.most",
-      SettingType.size(1, 1 << 30), "512 MiB", "Longest object that a client may store.");
+      SettingType.size(1, 1 << 30), "512 MiB", "Longest object that a client of S3 may store.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("s3.connections", SettingType.count(1, 1 << 20),
-      "10000", "Most connections of such clients.");
+      "10000", "Most connections of clients of S3.");
   public static final Setting<Duration> ROOM = new Setting<>("s3.room.timeout", SettingType.duration(), "350ms",
-      "Longest wait of such a client for room. Then its object is accepted and dropped, which counts.");
+      "Longest wait of an object that comes by PUT for room. Then it is accepted and dropped, which counts.");
   public static final Setting<Duration> UPLOAD = new Setting<>("s3.upload.life", SettingType.duration(), "1h",
       "Time after which an upload in parts that did not end is given up.");
   public static final Setting<Integer> UPLOADS = new Setting<>("s3.uploads", SettingType.count(1, 1 << 20), "1000",
-      "Most uploads in parts at a time.");
+      "Most uploads in parts of clients of S3 at a time.");
 
   public static final Setting<DoorPrefixes> PREFIX = new Setting<>("s3.prefix", new SettingType<>("LIST",
       DoorPrefixes.RULE, DoorPrefixes::parse, DoorPrefixes::toString), "none",

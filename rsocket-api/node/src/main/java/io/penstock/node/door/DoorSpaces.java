@@ -35,7 +35,7 @@ public final class DoorSpaces {
       all.spaces.put(name, known.computeIfAbsent(name, each -> {
         DoorValues values = new DoorValues(sizes, NameMemory.of(config), threads, clocks);
         values.watch();
-        return new DoorSpace(each, sizes, values);
+        return new DoorSpace(each, sizes, values, settings.memoryBytes(config, each));
       }));
     }
     return all;

@@ -8,6 +8,7 @@ import io.penstock.flow.ValueStore;
 import io.penstock.node.text.Reason;
 import io.penstock.operator.InTurn;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Medium;
 import io.penstock.tier.TierEvent;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -501,6 +502,15 @@ public final class DoorValues {
   /// Number of these names whose values end by themselves.
   public int ending() {
     return known.ending();
+  }
+
+  /// Number of the values that are known and of which a block lies in memory alone: they end with the node.
+  Mono<Long> inMemoryAlone() {
+    return Flux.fromIterable(tiers)
+        .concatMap(tier -> tier.follow().takeUntil(TierEvent.SnapshotEnded.class::isInstance), 1)
+        .ofType(TierEvent.Present.class)
+        .filter(block -> block.levels().stream().noneMatch(level -> level.medium() == Medium.DISK))
+        .mapNotNull(block -> known.of(block.key())).map(KnownNames.Known::name).distinct().count();
   }
 
   /// Whether [#names] has all names that there were when the node began, and all that came here since: the search for

@@ -10,6 +10,7 @@ import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.text.Reason;
+import io.penstock.node.text.Sizes;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.security.Access;
@@ -125,6 +126,7 @@ public final class NodeDoors {
       DoorUses uses = new DoorUses(use -> show(house.registry, settings.name(), use));
       ServerTls tls = config.get(settings.tls()) && place.transport() == TransportKind.TCP ? house.tls : null;
       DoorSpaces own = DoorSpaces.of(settings, config, house.tiers, house.threads, house.clocks, spaces);
+      own.all().forEach(space -> warnOfLongValues(settings, space));
       return kind.open(new DoorTerms(place, config, tls, house.access, own, uses, house.generation,
           house.threads, house.clocks))
           .onErrorMap(IOException.class, failure -> failure instanceof FileSystemException
@@ -138,6 +140,24 @@ public final class NodeDoors {
                 .description("Connections at a door").register(house.registry);
           });
     });
+  }
+
+  /// A value for which the space has no room, whatever it evicts, is accepted and let go.
+  private void warnOfLongValues(DoorSettings settings, DoorSpace space) {
+    int most = config.get(settings.mostValue());
+    if (most > space.mostValueBytes()) {
+      Effective said = config.effective(settings.mostValue());
+      LOG.warn("{} must be <= {}, the room of space {}: longer values are accepted and dropped (was {}, from {})",
+          said.setting().key(), Sizes.human(space.mostValueBytes()), space.name(), said.text(), said.origin());
+    }
+  }
+
+  /// Values that are known and lie in memory alone: they end with the node.
+  ///
+  /// @return cold; takes a moment for each block
+  public Mono<Long> inMemoryAlone() {
+    return Flux.fromIterable(spaces.values()).concatMap(space -> space.values().inMemoryAlone(), 1)
+        .reduce(0L, Long::sum);
   }
 
   private static void show(MeterRegistry registry, String door, DoorUses.Use use) {

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 /// Finds streams that wait although their bytes are there: lost wake-ups. Reads the events of a recording in order.
 ///
 /// Bytes of a block are there if it was committed to memory and has not left since, or if a store has read the part in
-/// question since the window came. A stream of slices with demand must then have a slice at the end of the turn.
+/// question since the window came. A stream of slices with demand must then have a slice at the end of the turn. A
+/// recording does not say which window a store reads for: another one, or a move, may read the same block into memory
+/// of its own. So nothing is judged while a read of the part in question is under way, which may be that of the stream.
 final class WakeUps {
   private static final String MEMORY = "dram";
 
@@ -32,7 +34,12 @@ final class WakeUps {
 
   private record Operation(int tier, long store, long number) {}
 
-  private record Read(List<BlockKey> keys, int first, int count) {}
+  private record Read(List<BlockKey> keys, int first, int count) {
+    boolean hasPartOf(Waiting stream) {
+      return stream.next >= first && stream.next < first + count
+          && keys.stream().anyMatch(stream.window.keys::contains);
+    }
+  }
 
   /// The windows of a lease.
   private static final class Windows {
@@ -191,6 +198,7 @@ final class WakeUps {
 
   private boolean isThere(Waiting stream) {
     return stream.window.keys.stream().allMatch(key -> inMemory.contains(new Place(stream.tier, key))
-        || stream.window.granules.getOrDefault(key, new BitSet()).get(stream.next));
+        || stream.window.granules.getOrDefault(key, new BitSet()).get(stream.next))
+        && reads.values().stream().noneMatch(read -> read.hasPartOf(stream));
   }
 }

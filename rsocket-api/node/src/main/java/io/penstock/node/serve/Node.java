@@ -28,6 +28,7 @@ import io.penstock.node.kvevents.KvEventsMeters;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.PortChoice;
+import io.penstock.node.text.Reason;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
@@ -65,6 +66,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -80,6 +83,7 @@ public final class Node {
   private static final Duration QUIET = Duration.ZERO;
   /// Bits that a random number does without, to be positive and exact as a number of JSON.
   private static final int SIGN_AND_JSON = 11;
+  private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
@@ -364,6 +368,17 @@ public final class Node {
   /// The cluster that the node has joined; null if it is in none.
   Ready.@Nullable OfCluster cluster() {
     return cluster.joined();
+  }
+
+  /// Number of the values of doors that lie in memory alone, and end with this node.
+  ///
+  /// @return cold; empty if they cannot be counted, or not in a few seconds
+  public Mono<Long> valuesInMemoryAlone() {
+    return doors.inMemoryAlone().subscribeOn(decisions).timeout(GOODBYE, Mono.empty(), timers)
+        .onErrorResume(failure -> {
+          LOG.debug("values in memory alone are not counted: {}", Reason.of(failure));
+          return Mono.empty();
+        });
   }
 
   /// Figures of the doors for clients of other protocols.

@@ -14,6 +14,7 @@ import io.penstock.node.option.ConfigReport;
 import io.penstock.node.option.SettingOptions;
 import io.penstock.node.option.TopicPages;
 import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Plural;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,7 +147,7 @@ public final class ServeCommand implements Callable<Integer> {
       node.refusal().subscribe(stop::ask);
       stop.await();
       Optional<Exception> refusal = stop.cause();
-      console.say(refusal.isEmpty() ? "draining" : "draining: this node is not taken any more");
+      console.say((refusal.isEmpty() ? "draining" : "draining: this node is not taken any more") + ending(node));
       boolean clean = Boolean.TRUE.equals(node.drain().block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
       if (refusal.isPresent()) {
@@ -161,6 +162,12 @@ public final class ServeCommand implements Callable<Integer> {
         }
       }
     }
+  }
+
+  /// What the end of `node` takes with it.
+  private static String ending(Node node) {
+    long values = node.valuesInMemoryAlone().blockOptional().orElse(0L);
+    return values == 0 ? "" : "; " + Plural.of(values, "value") + " in memory alone will be gone";
   }
 
   private Node start(NodeConfig settings) {

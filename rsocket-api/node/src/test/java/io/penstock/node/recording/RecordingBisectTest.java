@@ -257,6 +257,29 @@ final class RecordingBisectTest {
     Rules.all().forEach(rule -> assertThat(bisect.rule(rule)).as(rule.name()).isEmpty());
   }
 
+  @Test
+  void aReaderWhoseReadEndsLast_waitsForIt_thoughAnotherReadTheSameBlock() {
+    List<Runnable> copies = new ArrayList<>();
+    List<RecordedEvent> events = new ArrayList<>();
+    RecordedTier tier = open(Faults.NONE, copies, events);
+    List<BlockKey> read = Blocks.keys(SPACE, 0, 1);
+    try (BlockScope scope = new BlockScope()) {
+      for (int round = 0; round < 8; round++) { // the first blocks are on the disk then
+        put(tier, Blocks.keys(SPACE, 2L * round, 2L * round + 2), copies, scope);
+      }
+      List<Reading> readings = List.of(Reading.of(tier, read, scope), Reading.of(tier, read, scope));
+      assertThat(events.stream().filter(event -> event.kind() == Kind.STORE_READ)).as("reads under way").hasSize(2);
+      copies.removeLast().run(); // the second reader has its bytes first
+      end(copies);
+      readings.forEach(Reading::end);
+      tier.close().subscribe();
+      end(copies);
+    }
+
+    assertThat(events.stream().filter(event -> event.kind() == Kind.SLICE)).hasSizeGreaterThanOrEqualTo(2);
+    assertThat(bisect(written(events), Faults.NONE).wakeUp()).isEmpty();
+  }
+
   /// The end of the given read of the disk.
   private static long endOfRead(List<RecordedEvent> events, int read) {
     long operation = events.stream().filter(event -> event.kind() == Kind.STORE_READ).skip(read - 1L).findFirst()
@@ -291,11 +314,7 @@ final class RecordingBisectTest {
   private Path record(Faults faults) {
     List<RecordedEvent> events = new ArrayList<>();
     List<Runnable> copies = new ArrayList<>();
-    long[] nanos = new long[1];
-    Turns turns = new Turns(() -> nanos[0] += 1000, events::add);
-    List<BlockStore> stores = List.of(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, copies::add));
-    RecordedTier tier = RecordedTier.open(turns, 0, "", TierInputs.ofSystem(), stores,
-        (inputs, recorded) -> new Stacks(faults).open(events.getFirst(), inputs, recorded));
+    RecordedTier tier = open(faults, copies, events);
     try (BlockScope scope = new BlockScope()) {
       for (int round = 0; round < ROUNDS; round++) {
         put(tier, Blocks.keys(SPACE, 2L * round, 2L * round + 2), copies, scope);
@@ -310,9 +329,21 @@ final class RecordingBisectTest {
         end(copies);
       }
     }
+    return written(events);
+  }
+
+  private Path written(List<RecordedEvent> events) {
     Path file = folder.resolve("faulty.recording");
     RecordingFile.write(file, events.iterator());
     return file;
+  }
+
+  private static RecordedTier open(Faults faults, List<Runnable> copies, List<RecordedEvent> events) {
+    long[] nanos = new long[1];
+    Turns turns = new Turns(() -> nanos[0] += 1000, events::add);
+    List<BlockStore> stores = List.of(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, copies::add));
+    return RecordedTier.open(turns, 0, "", TierInputs.ofSystem(), stores,
+        (inputs, recorded) -> new Stacks(faults).open(events.getFirst(), inputs, recorded));
   }
 
   private static void end(List<Runnable> copies) {
@@ -331,18 +362,30 @@ final class RecordingBisectTest {
   }
 
   private static void read(RecordedTier tier, List<BlockKey> keys, List<Runnable> copies, BlockScope scope) {
-    Lease lease = tier.lease(keys, OnMiss.SKIP, scope).block(SOON);
-    assertThat(lease).isNotNull();
-    BaseSubscriber<LayerSlice> reader = new BaseSubscriber<>() {
-      @Override
-      protected void hookOnNext(LayerSlice slice) {
-        slice.close();
-      }
-    };
-    lease.slices(SliceShape.defaults().withWindowBlocks(2), scope).subscribe(reader);
+    Reading reading = Reading.of(tier, keys, scope);
     end(copies);
-    if (reader.isDisposed()) {
-      lease.close();
+    reading.end();
+  }
+
+  /// A reader that takes all slices of a lease.
+  private record Reading(Lease lease, BaseSubscriber<LayerSlice> reader) {
+    static Reading of(RecordedTier tier, List<BlockKey> keys, BlockScope scope) {
+      Lease lease = tier.lease(keys, OnMiss.SKIP, scope).block(SOON);
+      assertThat(lease).isNotNull();
+      BaseSubscriber<LayerSlice> reader = new BaseSubscriber<>() {
+        @Override
+        protected void hookOnNext(LayerSlice slice) {
+          slice.close();
+        }
+      };
+      lease.slices(SliceShape.defaults().withWindowBlocks(2), scope).subscribe(reader);
+      return new Reading(lease, reader);
+    }
+
+    void end() {
+      if (reader.isDisposed()) {
+        lease.close();
+      }
     }
   }
 }

@@ -124,8 +124,14 @@ public final class NodeProcess implements AutoCloseable {
     return ready;
   }
 
+  /// Port of its only door.
+  public int doorPort() {
+    String address = ready.get("doors").get(0).get("address").asString();
+    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+  }
+
   /// Sends SIGTERM.
-  void terminate() {
+  public void terminate() {
     process.destroy();
   }
 
@@ -143,7 +149,7 @@ public final class NodeProcess implements AutoCloseable {
     process.waitFor(20, TimeUnit.MILLISECONDS);
   }
 
-  int exitCode() throws InterruptedException {
+  public int exitCode() throws InterruptedException {
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("the node ends; standard error: " + said()).isTrue();
     return process.exitValue();
   }

@@ -71,16 +71,16 @@ final class PrintConfigTest {
         resp.tls                       true                     default
         resp.spaces                    values                   default
         resp.part.bytes                262656 B,66048 B,4608 B  default
-        s3                             off                      default
-        s3.tls                         true                     default
-        s3.spaces                      values                   default
-        s3.part.bytes                  262656 B,66048 B,4608 B  default
         resp.value.most                512 MiB                  default
         resp.connections               10000                    default
         resp.room.timeout              350ms                    default
         resp.grace                     2s                       default
         resp.awake.micros              50                       default
         resp.flush                     false                    default
+        s3                             off                      default
+        s3.tls                         true                     default
+        s3.spaces                      values                   default
+        s3.part.bytes                  262656 B,66048 B,4608 B  default
         s3.keys.file                   off                      default
         s3.domains                     localhost                default
         s3.prefix                      none                     default

@@ -3,6 +3,9 @@ package io.penstock.node.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SlabArena;
 import io.penstock.flow.LeasedValue;
@@ -16,6 +19,8 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.door.DoorUses;
 import io.penstock.node.door.DoorValues;
+import io.penstock.node.door.NodeDoors;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
@@ -39,6 +44,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.netty.resources.LoopResources;
 
@@ -128,6 +134,42 @@ final class ServeDoorsTest {
           .get("v2000000", scope).flatMapMany(LeasedValue::parts)
           .collect(ByteArrayOutputStream::new, ServeDoorsTest::append).map(ByteArrayOutputStream::toByteArray)
           .block(SOON)).isEqualTo(bytes(2_000_000, 2_000_000));
+    }
+  }
+
+  @Test
+  void valuesInMemoryAlone_areCounted() throws IOException {
+    Node node = start(DOOR);
+    for (int i = 0; i < 5; i++) {
+      put(door().terms.spaces().of().values(), "v" + i, bytes(i, 100_000 * i + 1));
+    }
+    assertThat(node.valuesInMemoryAlone().block(SOON)).isEqualTo(5);
+
+    Node withDisk = start(DOOR.replace("16MiB", "4MiB") + "ssd: 64MiB\nssd.dir: " + folder.resolve("ssd")
+        + "\nssd.segment.bytes: 4MiB\nresp.part.bytes: 262656\n");
+    for (int i = 0; i < 24; i++) {
+      put(door().terms.spaces().of().values(), "v" + i, bytes(i, 600_000));
+    }
+    Eventually.holds("most have left memory", () -> withDisk.valuesInMemoryAlone().block(SOON) < 12);
+    assertThat(withDisk.valuesInMemoryAlone().block(SOON)).isPositive();
+  }
+
+  @Test
+  void valuesThatMayBeLongerThanTheRoom_areWarnedOf() throws IOException {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(NodeDoors.class);
+    logger.addAppender(log);
+    try {
+      start(DOOR);
+      assertThat(log.list).singleElement().extracting(ILoggingEvent::getFormattedMessage).asString()
+          .startsWith("resp.value.most must be <= 1").contains(
+              " MiB, the room of space values: longer values are accepted and dropped (was 512 MiB, from default)");
+      log.list.clear();
+      start(DOOR + "resp.value.most: 8MiB\n");
+      assertThat(log.list).isEmpty();
+    } finally {
+      logger.detachAppender(log);
     }
   }
 

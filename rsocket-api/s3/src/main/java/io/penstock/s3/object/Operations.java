@@ -87,7 +87,7 @@ public final class Operations {
 
   private static Plan requireRead(Ask ask, Late late) {
     if (!ask.method().equals(HttpMethod.GET)) {
-      throw wrongMethod();
+      throw wrongMethod(ask, "GET, which lists buckets");
     }
     return reading(Mono.defer(late::reply));
   }
@@ -96,8 +96,8 @@ public final class Operations {
     return new Plan.Answer(Plan.Does.READS, reply);
   }
 
-  private static S3Exception wrongMethod() {
-    return new S3Exception(S3Code.METHOD_NOT_ALLOWED, "method must be one of the resource (was another)");
+  private static S3Exception wrongMethod(Ask ask, String rule) {
+    return new S3Exception(S3Code.METHOD_NOT_ALLOWED, "method must be " + rule + " (was " + ask.method() + ")");
   }
 
   private Plan ofObject(Ask ask) {
@@ -111,7 +111,7 @@ public final class Operations {
           ? new Plan.Answer(Plan.Does.WRITES, multipart.abort(ask))
           : new Plan.Answer(Plan.Does.REMOVES, deleted(ask));
       case "POST" -> posted(ask);
-      default -> throw wrongMethod();
+      default -> throw wrongMethod(ask, "GET, HEAD, PUT, POST or DELETE of an object");
     };
   }
 
@@ -121,7 +121,7 @@ public final class Operations {
     } else if (ask.has("uploadId")) {
       return new Plan.Read(Plan.Does.WRITES, body -> multipart.complete(ask, body));
     }
-    throw wrongMethod();
+    throw wrongMethod(ask, "PUT of an object, or POST with uploads or uploadId");
   }
 
   private static Mono<Reply> deleted(Ask ask) {
@@ -136,11 +136,13 @@ public final class Operations {
       case "GET" -> read(ask);
       case "POST" -> {
         if (!ask.has("delete")) {
-          throw wrongMethod();
+          throw wrongMethod(ask, "GET, HEAD or PUT of a bucket, or POST with delete");
         }
         yield new Plan.Read(Plan.Does.REMOVES, body -> deleted(ask, body));
       }
-      default -> throw wrongMethod();
+      case "DELETE" -> throw wrongMethod(ask,
+          "one of objects: every bucket is there at any time, and takes nothing by itself");
+      default -> throw wrongMethod(ask, "GET, HEAD or PUT of a bucket, or POST with delete");
     };
   }
 

@@ -10,12 +10,17 @@ import io.penstock.s3.reply.S3Code;
 import io.penstock.s3.reply.S3Exception;
 import io.penstock.tier.TierClosedException;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Failures as S3 tells them.
 final class Failures {
   private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
+  /// What happens to clients that do nothing wrong.
+  private static final Set<S3Code> ORDINARY = Set.of(S3Code.NO_SUCH_KEY, S3Code.NO_SUCH_UPLOAD,
+      S3Code.PRECONDITION_FAILED, S3Code.INVALID_RANGE, S3Code.INCOMPLETE_BODY, S3Code.SLOW_DOWN,
+      S3Code.SERVICE_UNAVAILABLE, S3Code.INTERNAL_ERROR);
 
   private Failures() {}
 
@@ -30,6 +35,12 @@ final class Failures {
         yield new S3Exception(S3Code.INTERNAL_ERROR, "node must answer (failed)");
       }
     };
+  }
+
+  /// Whether `refusal` has a line in the log. Misses, conditions that do not hold, bodies whose connection ended, and
+  /// failures of the node have none.
+  static boolean isToBeLogged(S3Exception refusal) {
+    return !ORDINARY.contains(refusal.code());
   }
 
   /// What a client is told whose object cannot be read: that there is none.

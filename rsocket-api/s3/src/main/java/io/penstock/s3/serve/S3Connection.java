@@ -399,7 +399,11 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
       boolean isMiss = refusal.code() == S3Code.NO_SUCH_KEY;
       if (!isMiss) {
         count(DoorUses.Kind.REFUSAL);
-        house.refusals.add(refusal, channel.channel().remoteAddress());
+      }
+      if (Failures.isToBeLogged(refusal)) {
+        DoorUses.Use known = use;
+        house.refusals.add(refusal.code().text() + ", " + refusal.getMessage(), known == null ? "" : known.user(),
+            channel.channel().remoteAddress());
       }
       prepare();
       ReplyWriter one = new ReplyWriter(channel, isHead, keepsAlive, this::common);

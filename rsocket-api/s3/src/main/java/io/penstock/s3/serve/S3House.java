@@ -3,9 +3,11 @@ package io.penstock.s3.serve;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.config.DoorPrefixes;
+import io.penstock.node.config.DoorSettings;
 import io.penstock.node.door.DoorSpace;
 import io.penstock.node.door.DoorSpaces;
 import io.penstock.node.door.DoorUses;
+import io.penstock.node.door.RefusalLog;
 import io.penstock.s3.object.Operations;
 import io.penstock.s3.sign.Gate;
 import io.penstock.wire.security.Access;
@@ -51,7 +53,7 @@ final class S3House {
     this.uses = requireNonNull(uses, "uses");
     this.limits = requireNonNull(limits, "limits");
     this.nanos = requireNonNull(nanos, "nanos");
-    this.refusals = new RefusalLog(nanos);
+    this.refusals = new RefusalLog(DoorSettings.S3.name(), nanos);
     this.boot = "%016x".formatted(generation);
   }
 

@@ -49,12 +49,22 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
   /// @throws S3Exception if it is not of its form
   static Optional<Claim> of(HttpHeaders headers, Query query) {
     String header = headers.get(HttpHeaderNames.AUTHORIZATION);
+    if (isVersionTwo(header, query)) {
+      throw new S3Exception(S3Code.INVALID_REQUEST, "signature must be of version 4, " + ALGORITHM
+          + " (was of version 2); clients have a setting for it, as signature_version s3v4 of boto3");
+    }
     if (header != null) {
       return Optional.of(ofHeader(header, headers));
     }
     return query.has(SIGNATURE) || query.has("X-Amz-Algorithm")
         ? Optional.of(ofQuery(query, headers))
         : Optional.empty();
+  }
+
+  private static boolean isVersionTwo(@Nullable String header, Query query) {
+    return header == null
+        ? query.has("AWSAccessKeyId") && query.has("Signature")
+        : header.startsWith("AWS ");
   }
 
   private static Claim ofHeader(String header, HttpHeaders headers) {

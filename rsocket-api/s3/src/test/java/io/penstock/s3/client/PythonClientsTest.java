@@ -40,6 +40,12 @@ final class PythonClientsTest {
       s3.complete_multipart_upload(Bucket='boto', Key='m', UploadId=up,
           MultipartUpload={'Parts': [{'PartNumber': n + 1, 'ETag': t} for n, t in enumerate(tags)]})
       assert s3.get_object(Bucket='boto', Key='m')['Body'].read() == data + data
+      try:
+          s3.delete_bucket(Bucket='boto')
+          sys.exit('a bucket went')
+      except ClientError as e:
+          assert e.response['Error']['Code'] == 'MethodNotAllowed'
+          assert 'every bucket is there at any time' in e.response['Error']['Message']
       url = s3.generate_presigned_url('get_object', Params={'Bucket': 'boto', 'Key': 'a/b c'})
       import urllib.request
       assert urllib.request.urlopen(url).read() == data
@@ -101,6 +107,9 @@ final class PythonClientsTest {
       tell(base, "get", "s3://cmd/a", folder.resolve("copy").toString());
       assertThat(folder.resolve("copy")).hasSameBinaryContentAs(file);
       tell(base, "del", "s3://cmd/a");
+      List<String> gone = new ArrayList<>(base);
+      gone.addAll(List.of("rb", "s3://cmd"));
+      assertThat(run(Map.of(), gone.toArray(String[]::new)).output()).contains("every bucket is there at any time");
     }
   }
 

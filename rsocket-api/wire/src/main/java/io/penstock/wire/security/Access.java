@@ -72,15 +72,18 @@ public final class Access {
   public final class Attempt {
     private final UserFile known;
     private final Credentials shown;
+    private final String door;
     private final Attempts.Who who;
     private final @Nullable Line quick;
     private final boolean heavy;
 
     /// @param quick the line, if that was told at once
     /// @param heavy whether the line is to be looked for
-    private Attempt(UserFile known, Credentials shown, Attempts.Who who, @Nullable Line quick, boolean heavy) {
+    private Attempt(UserFile known, Credentials shown, String door, Attempts.Who who, @Nullable Line quick,
+        boolean heavy) {
       this.known = known;
       this.shown = shown;
+      this.door = door;
       this.who = who;
       this.quick = quick;
       this.heavy = heavy;
@@ -97,7 +100,7 @@ public final class Access {
     public Caller caller() {
       Line line = heavy ? compared() : quick;
       if (line == null) {
-        throw refused(OTHERS, who.source());
+        throw refused(OTHERS, door, who.user(), who.source());
       }
       return new Caller(line, users, rules);
     }
@@ -125,41 +128,45 @@ public final class Access {
   /// Reads the credentials of a SETUP and counts the attempt.
   ///
   /// @param metadata of the SETUP; stays the caller's
+  /// @param door at which it came, for the log
   /// @param source equal for connections of one peer
   /// @throws RejectedSetupException if there are none, or the address has failed too often as this user
-  public Attempt begin(ByteBuf metadata, Object source, long nowMillis) {
+  public Attempt begin(ByteBuf metadata, String door, Object source, long nowMillis) {
     Optional<Credentials> read = Credentials.read(metadata);
     if (read.isEmpty()) {
-      throw refused(UNREADABLE, source);
+      throw refused(UNREADABLE, door, "", source);
     }
-    return begin(read.get(), source, nowMillis);
+    return begin(read.get(), door, source, nowMillis);
   }
 
   /// Counts the attempt to show `shown` if it is a password, unless it is right and costs nothing to compare. Tokens
   /// are long and random: they are compared at once, and not counted.
   ///
+  /// @param door at which they are shown, for the log
   /// @param source equal for connections of one peer
   /// @throws RejectedSetupException if these are none, or the address has failed too often as this user
-  public Attempt begin(Credentials shown, Object source, long nowMillis) {
+  public Attempt begin(Credentials shown, String door, Object source, long nowMillis) {
     if (shown instanceof Credentials.None) {
-      throw refused(NONE, source);
+      throw refused(NONE, door, "", source);
     }
     UserFile known = users.get();
     Attempts.Who who = new Attempts.Who(source, UserFile.nameIn(shown));
     boolean isToken = shown instanceof Credentials.Bearer;
     Line quick = isToken || attempts.mayRepeat(source, nowMillis) ? known.quickLine(shown) : null;
     if (isToken || quick != null) {
-      return new Attempt(known, shown, who, quick, false);
+      return new Attempt(known, shown, door, who, quick, false);
     }
     return switch (attempts.begin(who, known.mark(shown), nowMillis)) {
-      case COMPARE -> new Attempt(known, shown, who, null, true);
-      case WRONG -> new Attempt(known, shown, who, null, false);
-      case REFUSE -> throw refused(TOO_MANY, source);
+      case COMPARE -> new Attempt(known, shown, door, who, null, true);
+      case WRONG -> new Attempt(known, shown, door, who, null, false);
+      case REFUSE -> throw refused(TOO_MANY, door, who.user(), source);
     };
   }
 
-  private static RejectedSetupException refused(String why, Object source) {
-    LOG.warn("a client was refused: {}; from {}", why, source);
+  /// @param user that was shown; empty for none that a user can have
+  private static RejectedSetupException refused(String why, String door, String user, Object source) {
+    LOG.warn("a client was refused at the door {}: {}; user {}, from {}", door, why, user.isEmpty() ? "unknown" : user,
+        source);
     return new RejectedSetupException(why);
   }
 }

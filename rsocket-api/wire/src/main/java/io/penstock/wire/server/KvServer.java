@@ -58,6 +58,8 @@ import reactor.core.scheduler.Schedulers;
 public final class KvServer {
   /// How late streams end whose right was taken away.
   private static final Duration REVIEW = Duration.ofSeconds(1);
+  /// Name in the log.
+  private static final String DOOR = "rsocket";
 
   private final Closeable listening;
   private final AtomicBoolean draining;
@@ -266,7 +268,7 @@ public final class KvServer {
 
   /// Compares passwords away from the event loop.
   private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, Serving serving) {
-    Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
+    Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), DOOR, source,
         serving.timers().now(TimeUnit.MILLISECONDS));
     Mono<Caller> caller = Mono.fromCallable(attempt::caller);
     return attempt.isHeavy() ? caller.subscribeOn(serving.passwords()) : caller;

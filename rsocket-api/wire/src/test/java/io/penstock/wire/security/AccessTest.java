@@ -50,7 +50,7 @@ final class AccessTest {
   private String user(Credentials shown, Object source, long millis) {
     ByteBuf metadata = shown.metadata(ByteBufAllocator.DEFAULT);
     try {
-      return access.begin(metadata, source, millis).caller().user();
+      return access.begin(metadata, "rsocket", source, millis).caller().user();
     } finally {
       metadata.release();
     }
@@ -121,7 +121,7 @@ final class AccessTest {
     for (int i = 0; i < 2 * Attempts.MOST_GUESSES; i++) {
       assertThatThrownBy(() -> user(simple("alice", "from before"), "there", 1_000)).hasMessage(WRONG);
     }
-    assertThat(access.begin(simple("alice", "from before"), "there", 1_000).isHeavy()).isFalse();
+    assertThat(access.begin(simple("alice", "from before"), "rsocket", "there", 1_000).isHeavy()).isFalse();
     assertThat(user(Credentials.simple("alice", PASSWORD), "there", 1_000)).isEqualTo("alice");
     assertThat(user(simple("alice", "older"), "there", 1_000)).isEqualTo("alice");
   }
@@ -129,18 +129,18 @@ final class AccessTest {
   @Test
   void passwordThatWasWrongElsewhere_isComparedHereToo_soThatTheTimeRevealsNothing() {
     assertThatThrownBy(() -> user(simple("alice", "of another"), "there", 0)).hasMessage(WRONG);
-    assertThat(access.begin(simple("alice", "of another"), "there", 0).isHeavy()).isFalse();
-    assertThat(access.begin(simple("alice", "of another"), "here", 0).isHeavy()).isTrue();
+    assertThat(access.begin(simple("alice", "of another"), "rsocket", "there", 0).isHeavy()).isFalse();
+    assertThat(access.begin(simple("alice", "of another"), "rsocket", "here", 0).isHeavy()).isTrue();
   }
 
   @Test
   void attemptThatIsNotHeavy_staysSo_whenItsMarkIsForgotten() {
     assertThatThrownBy(() -> user(simple("alice", "wrong"), "there", 0)).hasMessage(WRONG);
-    Access.Attempt begun = access.begin(simple("alice", "wrong"), "there", 0);
+    Access.Attempt begun = access.begin(simple("alice", "wrong"), "rsocket", "there", 0);
     assertThat(begun.isHeavy()).isFalse();
     assertThatThrownBy(() -> user(simple("alice", "other"), "there", 60_000)).hasMessage(WRONG);
     assertThatThrownBy(begun::caller).hasMessage(WRONG);
-    assertThat(access.begin(simple("alice", "wrong"), "there", 60_000).isHeavy())
+    assertThat(access.begin(simple("alice", "wrong"), "rsocket", "there", 60_000).isHeavy())
         .as("the attempt compared nothing").isTrue();
   }
 
@@ -202,10 +202,10 @@ final class AccessTest {
   void attemptsThatAreNotDecided_count() {
     List<Access.Attempt> begun = new ArrayList<>();
     for (int i = 0; i < Attempts.MOST; i++) {
-      begun.add(access.begin(simple("alice", "guess " + i), "there", 0));
+      begun.add(access.begin(simple("alice", "guess " + i), "rsocket", "there", 0));
     }
     assertThat(begun).allMatch(Access.Attempt::isHeavy);
-    assertThatThrownBy(() -> access.begin(simple("alice", "another"), "there", 0))
+    assertThatThrownBy(() -> access.begin(simple("alice", "another"), "rsocket", "there", 0))
         .isInstanceOf(RejectedSetupException.class);
   }
 
@@ -213,7 +213,7 @@ final class AccessTest {
   void manyConnectionsOfOneUser_beginTogether() {
     List<Access.Attempt> begun = new ArrayList<>();
     for (int i = 0; i < 5 * Attempts.MOST; i++) {
-      begun.add(access.begin(Credentials.simple("alice", PASSWORD), "there", 0));
+      begun.add(access.begin(Credentials.simple("alice", PASSWORD), "rsocket", "there", 0));
     }
     assertThat(begun).allSatisfy(attempt -> assertThat(attempt.caller().user()).isEqualTo("alice"));
   }
@@ -248,7 +248,7 @@ final class AccessTest {
       }
       ByteBuf metadata = Unpooled.wrappedBuffer(sent, 0, random.nextInt(sent.length + 1));
       try {
-        assertThat(access.begin(metadata, seed, 0).caller().user()).as("seed " + seed).isEqualTo("alice");
+        assertThat(access.begin(metadata, "rsocket", seed, 0).caller().user()).as("seed " + seed).isEqualTo("alice");
         assertThat(sent).as("seed " + seed).containsExactly(good);
       } catch (RejectedSetupException e) {
         assertThat(String.valueOf(e.getMessage())).as("seed " + seed).contains(" must ").doesNotContain("horse");
@@ -269,10 +269,10 @@ final class AccessTest {
   @Test
   void credentialsTwice_orTooLong_areRefused() {
     byte[] one = bytes(Credentials.bearer(TOKEN));
-    assertThatThrownBy(() -> access.begin(Unpooled.wrappedBuffer(one, one), "here", 0))
+    assertThatThrownBy(() -> access.begin(Unpooled.wrappedBuffer(one, one), "rsocket", "here", 0))
         .hasMessageContaining("credentials must be of RSocket's simple or bearer authentication");
     assertThatThrownBy(
-        () -> access.begin(Unpooled.wrappedBuffer(bytes(Credentials.bearer(new char[2_000]))), "here", 0))
+        () -> access.begin(Unpooled.wrappedBuffer(bytes(Credentials.bearer(new char[2_000]))), "rsocket", "here", 0))
         .hasMessageContaining("credentials must be of RSocket's simple or bearer authentication");
   }
 

@@ -93,7 +93,7 @@ final class LostRightsTest {
         new Turns(Schedulers.immediate()), Schedulers.immediate(), ByteBufAllocator.DEFAULT, () -> false, running, null,
         new StagingSlots(1 << 20), DisaggServices.none(),
         HeldRights.changing(), Map.of()), ControlCodec.CBOR.mimeType(), "here", null,
-        access.begin(Credentials.bearer("token".toCharArray()), "here", 0).caller(), 0);
+        access.begin(Credentials.bearer("token".toCharArray()), "rsocket", "here", 0).caller(), 0);
     try (BlockScope scope = new BlockScope()) {
       Reservation room = requireNonNull(tier.reserve(KEYS, scope).block());
       room.drafts().forEach(Blocks::produce);

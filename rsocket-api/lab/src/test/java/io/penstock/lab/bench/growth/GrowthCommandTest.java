@@ -67,6 +67,8 @@ final class GrowthCommandTest {
   void whatMakesNoSense_isRefused() {
     assertThat(LabRun.of("bench", "growth", "--doublings", "8").err())
         .contains("--doublings must be in [1, 7] (was 8)");
+    assertThat(LabRun.of("bench", "growth", "--grow", "layers,foo").err())
+        .contains("--grow must be one of blocks, layers, connections, spaces, keys (was foo)");
     assertThat(LabRun.of("bench", "growth", "--seconds", "0").exitCode()).isEqualTo(2);
     assertThat(LabRun.of("bench", "growth", "--most", "-1").exitCode()).isEqualTo(2);
   }

@@ -1,0 +1,167 @@
+package io.penstock.resp;
+
+import static io.penstock.resp.RespClient.request;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.penstock.node.door.RefusalLog;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.Grant;
+import io.penstock.wire.security.Role;
+import io.penstock.wire.security.UserFile;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/// What clients whose requests are refused hear, and what the log says of them.
+@Timeout(300)
+final class RefusedRequestsTest {
+  private static final String TOKEN = "0123456789abcdef0123456789abcdef";
+  private static final String BEFORE = "a request at the door resp was refused: ";
+
+  @TempDir
+  private Path folder;
+
+  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    log.start();
+    logger(RefusalLog.class).addAppender(log);
+    logger(Access.class).addAppender(log);
+  }
+
+  @AfterEach
+  void leave() {
+    logger(RefusalLog.class).detachAppender(log);
+    logger(Access.class).detachAppender(log);
+  }
+
+  private static Logger logger(Class<?> of) {
+    return (Logger) LoggerFactory.getLogger(of);
+  }
+
+  private List<String> said() {
+    return List.copyOf(log.list).stream().map(ILoggingEvent::getFormattedMessage).toList();
+  }
+
+  private OpenDoor open() throws IOException {
+    UserFile users = UserFile.read(
+        Files.write(folder.resolve("users"), List.of(UserFile.lineOf("alice", TOKEN.toCharArray()))));
+    AccessRules rules = new AccessRules(Map.of("alice", List.of(Grant.everywhere(Role.READER))));
+    return new OpenDoor(16 << 20, tier -> tier, Map.of(), Access.of(() -> users, () -> rules));
+  }
+
+  @Test
+  void clientThatMayNotParse_hearsNothingBeforeAuth_butTheLogDoes() throws IOException {
+    try (OpenDoor door = open(); RespClient client = door.connect()) {
+      assertThat(client.send(request("GET", "k")).isEnded()).isTrue();
+      assertThat(said()).singleElement().asString()
+          .startsWith(BEFORE + "NOAUTH Authentication required.; its connection is ended; user unknown, from /127");
+      assertThat(door.figures().refusals()).isOne();
+    }
+  }
+
+  @Test
+  void clientThatParses_hearsWhyItIsRefusedBeforeAuth_andSoDoesTheLog() throws IOException {
+    for (String[] hello : new String[][] {{"CLIENT", "SETNAME", "engine"}, {"HELLO", "3"}, {"EXISTS", "a", "b"}}) {
+      log.list.clear();
+      try (OpenDoor door = open(); RespClient client = door.connect()) {
+        client.send(request((Object[]) hello)).line();
+        assertThat(client.call("GET", "k")).as(hello[0]).isEqualTo("-NOAUTH Authentication required.");
+        assertThat(client.call("PING")).isEqualTo("+PONG");
+        assertThat(said()).first().asString()
+            .startsWith(BEFORE + "NOAUTH Authentication required.; user unknown, from /127.0.0.1:");
+      }
+    }
+  }
+
+  @Test
+  void userWithoutTheRight_isNamedInTheLog() throws IOException {
+    try (OpenDoor door = open(); RespClient client = door.connect()) {
+      assertThat(client.call("AUTH", TOKEN)).isEqualTo("+OK");
+      assertThat(client.call("DEL", "k")).isEqualTo(":0"); // it may not read errors
+      assertThat(said()).singleElement().asString()
+          .startsWith(BEFORE + "NOPERM this user has no right to this request; user alice, from /127.0.0.1:");
+    }
+  }
+
+  @Test
+  void userWithoutARole_isToldOfNoKeys() throws IOException {
+    String other = "fedcba9876543210fedcba9876543210";
+    UserFile users = UserFile.read(Files.write(folder.resolve("two"),
+        List.of(UserFile.lineOf("alice", TOKEN.toCharArray()), UserFile.lineOf("bob", other.toCharArray()))));
+    AccessRules rules = new AccessRules(Map.of("alice", List.of(Grant.everywhere(Role.WRITER))));
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> tier, Map.of(), Access.of(() -> users, () -> rules));
+        RespClient alice = door.connect();
+        RespClient bob = door.connect()) {
+      assertThat(alice.call("AUTH", TOKEN)).isEqualTo("+OK");
+      assertThat(alice.call("SET", "k", "v")).isEqualTo("+OK");
+      assertThat(alice.call("DBSIZE")).isEqualTo(":1");
+      assertThat(keyspace(alice)).contains("db0:keys=1");
+      assertThat(bob.call("AUTH", other)).isEqualTo("+OK");
+      assertThat(bob.call("DBSIZE")).isEqualTo(":0");
+      assertThat(keyspace(bob)).isEqualTo("# Keyspace\r\n");
+    }
+  }
+
+  private static String keyspace(RespClient client) throws IOException {
+    return new String(requireNonNull(client.bulk("INFO", "keyspace")), StandardCharsets.US_ASCII);
+  }
+
+  @Test
+  void wrongPassword_isLoggedWithItsDoorAndUser() throws IOException {
+    try (OpenDoor door = open(); RespClient client = door.connect()) {
+      assertThat(client.call("AUTH", "bob", "guess")).startsWith("-WRONGPASS");
+      assertThat(said()).singleElement().asString().startsWith(
+          "a client was refused at the door resp: credentials must be those of a user (were not); user bob, from /127");
+    }
+  }
+
+  @Test
+  void setWithOptions_comesFromAClientThatReadsItsErrors() throws IOException {
+    for (String[] wrong : new String[][] {
+      {"ERR syntax error", "FOREVER"}, {"ERR syntax error", "EX"}, {"ERR syntax error", "NX", "XX"},
+      {"ERR invalid expire time in 'set' command", "EX", "0"},
+      {"ERR invalid expire time in 'set' command", "PXAT", "-1"},
+      {"ERR invalid expire time in 'set' command", "EX", "9223372036854775807"},
+      {"ERR value is not an integer or out of range", "PX", "soon"}}) {
+      try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+        Object[] set = new Object[2 + wrong.length];
+        System.arraycopy(new Object[] {"SET", "k", "value"}, 0, set, 0, 3);
+        System.arraycopy(wrong, 1, set, 3, wrong.length - 1);
+        assertThat(client.call(set)).isEqualTo("-" + wrong[0]);
+        assertThat(client.bulk("GET", "k")).isNull();
+        assertThat(client.call("SET", "k", "value", "EX", "100")).isEqualTo("+OK");
+      }
+    }
+  }
+
+  @Test
+  void requestThatBreaksTheProtocol_hasALine_andAConnectionThatIsResetHasNone() throws IOException {
+    try (OpenDoor door = OpenDoor.open()) {
+      try (RespClient client = door.connect()) {
+        client.send(request("SET", "k", "value"), 0, 20).reset();
+      }
+      try (RespClient client = door.connect()) {
+        assertThat(client.send(RespClient.bytes("*1000000\r\n")).isEnded()).isTrue();
+      }
+      door.settle();
+      assertThat(said()).singleElement().asString().startsWith(BEFORE + "a request must be an array of at most 65536 "
+          + "strings; its connection is ended; user unknown, from /127.0.0.1:");
+    }
+  }
+}
