@@ -1,6 +1,7 @@
 package io.penstock.flow;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
@@ -45,6 +46,29 @@ final class OneBlock<T> extends Mono<T> {
 
     @Override
     void begin() {
+      List<LeasedBlock> here = tier.tryGet(List.of(key), null);
+      if (here == null) {
+        lease();
+      } else if (here.isEmpty()) {
+        succeed(null);
+      } else {
+        take(here.getFirst().block());
+      }
+    }
+
+    /// Takes a block in memory, if it is intact; the tier finds a damaged one, too, when it leases it.
+    private void take(Block block) {
+      try {
+        block.verify("memory");
+      } catch (BlockCorruptException e) {
+        block.close();
+        lease();
+        return;
+      }
+      succeed(reader.apply(scope.adopt(block)));
+    }
+
+    private void lease() {
       tier.lease(List.of(key), OnMiss.SKIP, scope).subscribe(new Leasing());
     }
 
