@@ -57,19 +57,24 @@ public final class LeakLedger implements AutoCloseable, AfterEachCallback {
 
   /// Fails if anything is open now.
   public void assertEmpty() {
-    List<String> leaks = leaks();
+    requireNone(leaks());
+  }
+
+  private static void requireNone(List<String> leaks) {
     if (!leaks.isEmpty()) {
       throw new AssertionError("nothing must be lent any more (was " + String.join(", ", leaks) + ")");
     }
   }
 
-  /// Fails if anything is still open after `patience`.
+  /// Fails if something is open whenever it looks, for as long as `patience`.
   public void awaitEmpty(Duration patience) {
     long deadline = System.nanoTime() + patience.toNanos();
-    while (!leaks().isEmpty() && System.nanoTime() < deadline) {
+    List<String> leaks = leaks();
+    while (!leaks.isEmpty() && System.nanoTime() < deadline) {
       Thread.yield();
+      leaks = leaks();
     }
-    assertEmpty();
+    requireNone(leaks);
   }
 
   private synchronized List<String> leaks() {

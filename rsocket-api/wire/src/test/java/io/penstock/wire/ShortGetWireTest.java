@@ -580,6 +580,7 @@ final class ShortGetWireTest {
         }
         scope.close();
       }
+      assertThat(value(client.match(keys))).as("the node has read all requests before this one").isEqualTo(4);
       node.leaks.awaitEmpty(PATIENCE);
       Eventually.holds("no stream runs", () -> node.server.runningStreams() == 0);
       assertThat(client.unanswered()).isZero();
