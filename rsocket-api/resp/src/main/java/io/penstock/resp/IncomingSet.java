@@ -44,7 +44,9 @@ final class IncomingSet {
   private long waitedNanos;
   private long waitsSince;
   private @Nullable Future<?> timer;
-  private @Nullable Future<?> silence;
+  private boolean isAwaited;
+  private int cameBefore;
+  private long silentSince;
   private @Nullable String claim;
   private @Nullable Runnable done;
 
@@ -176,13 +178,17 @@ final class IncomingSet {
     return piece == null && came < length && !drops ? value.room(END_BYTES) : null;
   }
 
+  /// Whether there is such memory.
+  boolean hasRoom() {
+    return piece == null && came < length && !drops && value.wants();
+  }
+
   /// All has come.
   ///
   /// @param args of the request, with nothing in the place of the value
   /// @param done run once after the reply
   void finish(List<byte[]> args, Runnable done) {
     this.done = done;
-    heard();
     long now = session.house().terms().clocks().wall().millis();
     Optional<SetOptions> options = SetOptions.of(args, now);
     if (options.isEmpty()) {
@@ -286,29 +292,22 @@ final class IncomingSet {
     }
   }
 
-  /// Ends the connection of a client that sends nothing of a value for which it has memory. The tier, and a client that
-  /// has replies to take, may take their time.
-  void awaitClient() {
-    if (silence == null && done == null && !drops) {
-      int before = came;
-      silence = session.channel().eventLoop().schedule(() -> {
-        silence = null;
-        boolean isDue = came == length || value.wants();
-        if (came == before && piece == null && isDue && session.channel().isWritable()) {
-          session.end("the client sent no byte of a value for too long");
-        } else {
-          awaitClient();
-        }
-      }, session.house().limits().stallNanos(), TimeUnit.NANOSECONDS);
+  /// How long the client has sent nothing of the value, in nanoseconds, if it has memory or all bytes; 0 if the tier, or
+  /// replies that the client does not take, hold it up.
+  long silentNanos() {
+    long now = session.house().terms().clocks().nanos().getAsLong();
+    boolean isDue = (came == length || value.wants()) && piece == null && session.channel().isWritable();
+    if (!isAwaited || !isDue || came != cameBefore) {
+      isAwaited = true;
+      cameBefore = came;
+      silentSince = now;
     }
+    return now - silentSince;
   }
 
-  private void heard() {
-    Future<?> running = silence;
-    if (running != null) {
-      silence = null;
-      running.cancel(false);
-    }
+  /// Whether bytes of the value, or of its request, have to come.
+  boolean awaitsClient() {
+    return done == null && !drops;
   }
 
   private void answered() {
@@ -351,7 +350,6 @@ final class IncomingSet {
     drops = true;
     takePiece();
     unwatch();
-    heard();
     putting.dispose();
   }
 

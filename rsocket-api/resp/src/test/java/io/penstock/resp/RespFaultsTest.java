@@ -249,6 +249,22 @@ final class RespFaultsTest {
   }
 
   @Test
+  void clientThatSendsNothingOfItsValue_ends_thoughItStoredOthers() throws IOException {
+    open(NodeSettings.STALL_TIMEOUT, "2s");
+    byte[] whole = request("SET", "k", NEW);
+    try (RespClient client = door.connect()) {
+      for (int i = 0; i < 5; i++) {
+        client.send(whole, 0, 1_000_000).send(whole, 1_000_000, whole.length);
+        assertThat(client.line()).isEqualTo("+OK");
+      }
+      client.send(whole, 0, 1_000_000);
+      assertThat(client.isEnded()).isTrue();
+    }
+    door.settle();
+    assertThat(door.figures().aborts()).isEqualTo(1);
+  }
+
+  @Test
   void longArgument_comesWhole() throws IOException {
     byte[] long0 = value(4, 1_000_000);
     try (RespClient client = door.connect()) {
