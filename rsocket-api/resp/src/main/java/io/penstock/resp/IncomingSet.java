@@ -292,8 +292,8 @@ final class IncomingSet {
     }
   }
 
-  /// How long the client has sent nothing of the value, in nanoseconds, if it has memory or all bytes; 0 if the tier, or
-  /// replies that the client does not take, hold it up.
+  /// How long the client has sent nothing of the value, in nanoseconds, if there is memory for it or all has come; 0 if
+  /// the tier, or replies that the client does not take, hold it up.
   long silentNanos() {
     long now = session.house().terms().clocks().nanos().getAsLong();
     boolean isDue = (came == length || value.wants()) && piece == null && session.channel().isWritable();
