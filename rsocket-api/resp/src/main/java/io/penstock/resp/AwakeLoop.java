@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 /// Keeps an event loop awake for a moment after it has read from a client: what comes next finds it running. To wake a
 /// sleeping thread costs more than a short request, at both sides. Meanwhile the loop looks for new bytes again and
 /// again. Where another thread wants its core, it sleeps at once. It offers its core after each turn, but for one in
-/// which it heard of values alone whose rest has to come: then no client can go on anyway.
+/// which it heard of values alone whose short rest has to come: then no client can go on anyway.
 ///
 /// It stays awake as long as that is of use: each moment in which nothing came counts against the next ones. Then one
 /// read in [#PROBE] is followed by another try.
@@ -33,7 +33,7 @@ final class AwakeLoop {
   private boolean hasLooked;
   /// A client was heard in this turn of the loop.
   private boolean isHeard;
-  /// All clients that were heard in this turn have more to send.
+  /// All clients that were heard in this turn have a little more to send.
   private boolean isMoreDue;
   private int credit = CREDIT;
   private int asleep;
@@ -63,7 +63,7 @@ final class AwakeLoop {
 
   /// The client of `connection` has sent something.
   ///
-  /// @param hasMore whether the rest of its request has to come before it gets an answer
+  /// @param hasMore whether a short rest of its request has to come before it gets an answer
   void heard(int connection, boolean hasMore) {
     shared = connection == last ? Math.max(0, shared - 1) : SHARED;
     last = connection;

@@ -22,6 +22,7 @@ final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   /// Behind a value.
   private static final int END_BYTES = 2;
+  private static final int SHORT_REST = 256 << 10;
   private static final String SYNTAX = "ERR syntax error";
 
   private final Session session;
@@ -145,6 +146,11 @@ final class IncomingSet {
   private int left() {
     ByteBuf rest = piece;
     return length - came + (rest == null ? 0 : rest.readableBytes());
+  }
+
+  /// Whether some of it has to come, and not much.
+  boolean isNearItsEnd() {
+    return left() <= SHORT_REST;
   }
 
   /// Takes over a piece.

@@ -93,7 +93,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     if (!isOver) {
       session().replies().flush();
       IncomingSet coming = isRunning ? null : set;
-      requireNonNull(loop, "loop").heard(number, coming != null);
+      requireNonNull(loop, "loop").heard(number, coming != null && coming.isNearItsEnd());
       if (coming != null) {
         awaitClient(coming);
       }

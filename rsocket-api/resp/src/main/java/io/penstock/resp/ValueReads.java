@@ -25,7 +25,7 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int LEAST_ROOM = 4 << 10;
 
   /// Bytes of one socket before others have their turn, while there are others.
-  private static final int TURN = 1 << 20;
+  private static final int TURN = 2 << 20;
 
   private final Reader reader;
 

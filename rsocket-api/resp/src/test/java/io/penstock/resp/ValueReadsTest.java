@@ -104,7 +104,7 @@ final class ValueReadsTest {
       }
       isShared = true;
     }
-    assertThat(reading * VALUE).isBetween(1 << 20, (1 << 20) + VALUE);
+    assertThat(reading * VALUE).isBetween(2 << 20, (2 << 20) + VALUE);
   }
 
   /// What comes behind [ValueReads.Ends], as texts of where it lies and how long it is.
