@@ -51,7 +51,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private int numbered;
   private boolean closed;
   private boolean freed;
-  /// Whether memory may have to be freed when a slot comes back: the arena was closed, or had a run.
+  /// Whether memory may have to be freed when a slot comes back: the arena was closed, or has a retired run. Written
+  /// under the lock.
   private volatile boolean frees;
 
   /// @param name named in errors
@@ -213,7 +214,6 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// Adds the slots of `run`, without the right to them.
   synchronized void add(SlabPart.Run run) {
     requireOpen();
-    frees = true;
     runs.add(run);
     addFree(run.makeSlots());
   }
@@ -222,6 +222,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// other.
   synchronized void retire(SlabPart.Run run) {
     run.markRetired();
+    frees = true;
     int kept = 0;
     for (int i = 0; i < freeCount; i++) {
       if (free[i].run() == run) {
@@ -243,6 +244,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
       }
       ended = freed ? List.copyOf(runs) : runs.stream().filter(SlabPart.Run::isOver).toList();
       runs.removeAll(ended);
+      frees = closed || runs.stream().anyMatch(SlabPart.Run::isRetired);
       spare.removeIf(slot -> ended.contains(slot.run()));
       slots -= ended.stream().mapToInt(SlabPart.Run::slots).sum();
     }

@@ -208,6 +208,10 @@ public final class SlabPart implements BlockArena {
       retired = true;
     }
 
+    boolean isRetired() {
+      return retired;
+    }
+
     /// Whether no slot of it is lent, nor will be.
     boolean isOver() {
       return retired && lent == 0 && part.slots.inUse() <= part.slots.capacity();

@@ -69,18 +69,23 @@ public final class Permits {
   /// Takes units from a budget that may close during the wait: then `refused` runs instead of `granted`.
   public Ticket acquire(long units, Runnable granted, Consumer<? super RuntimeException> refused) {
     Ticket ticket = new Ticket(this, units, granted, refused);
+    boolean isNext = false;
     synchronized (this) {
       requireFits(units); // under the lock: a ticket that a smaller capacity cannot grant would block the queue
       requireOpen();
       if (takeIfFree(units)) {
-        due.add(ticket);
+        isNext = !granting && due.isEmpty();
+        granting = granting || isNext;
+        if (!isNext) {
+          due.add(ticket);
+        }
       } else if (queue.size() < maxWaiters) {
         queue.add(ticket);
       } else {
         throw new BudgetExhaustedException(name, units, capacity - inUse, maxWaiters);
       }
     }
-    runGrants(ticket);
+    runGrants(ticket, isNext ? ticket : nextDue(true));
     return ticket;
   }
 
@@ -97,7 +102,7 @@ public final class Permits {
       grants = !due.isEmpty();
     }
     if (grants) {
-      runGrants(null);
+      runGrants(null, nextDue(true));
     }
   }
 
@@ -118,7 +123,7 @@ public final class Permits {
       capacity = Math.addExact(capacity, Checks.positive("units", units));
       serveQueue();
     }
-    runGrants(null);
+    runGrants(null, nextDue(true));
   }
 
   /// Removes `units`, some of which may be in use: nothing is granted until these are given back. Refuses waiters that
@@ -133,7 +138,7 @@ public final class Permits {
       queue.removeAll(unfit);
       serveQueue();
     }
-    runGrants(null);
+    runGrants(null, nextDue(true));
     refuse(unfit, ticket -> new BudgetExhaustedException(name, ticket.units, capacity, maxWaiters));
   }
 
@@ -212,9 +217,11 @@ public final class Permits {
 
   /// Runs the grants that are due, unless another thread runs them. Throws the exception of the grant of `own`, if that
   /// grant ran here.
-  private void runGrants(@Nullable Ticket own) {
+  ///
+  /// @param first that is due; null if there is none for this thread
+  private void runGrants(@Nullable Ticket own, @Nullable Ticket first) {
     Throwable failure = null;
-    for (Ticket ticket = nextDue(true); ticket != null; ticket = nextDue(false)) {
+    for (Ticket ticket = first; ticket != null; ticket = nextDue(false)) {
       try {
         ticket.granted.run();
       } catch (Throwable e) {
@@ -269,7 +276,7 @@ public final class Permits {
         }
       }
       if (left) {
-        permits.runGrants(null);
+        permits.runGrants(null, permits.nextDue(true));
       }
       return left;
     }

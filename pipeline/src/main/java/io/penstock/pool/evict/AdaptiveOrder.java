@@ -136,9 +136,12 @@ final class AdaptiveOrder implements EvictionOrder {
   public void removed(int row) {
     rows--;
     BlockKey key = keys.apply(row);
+    boolean isSampled = isSampled(key);
     for (Choice choice : choices) {
       choice.order.removed(row);
-      choice.shadow.remove(key);
+      if (isSampled) {
+        choice.shadow.remove(key);
+      }
     }
   }
 

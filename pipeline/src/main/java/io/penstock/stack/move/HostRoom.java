@@ -47,17 +47,10 @@ public final class HostRoom implements SharedMemory.Member {
 
   /// Takes memory until the level has room for so many more blocks, as far as the share gives it.
   ///
-  /// @param blocks asked only of a level that has a share
+  /// @param blocks asked only of a level that has a share, under the lock of decisions
   public void want(IntSupplier blocks) {
     if (share != null) {
-      want(blocks.getAsInt());
-    }
-  }
-
-  /// Takes memory until the level has room for `blocks` more, as far as the share gives it.
-  private void want(int blocks) {
-    if (share != null) {
-      for (int i = 0; i < MOST_RUNS && blocks > 0 && !decisions.isClosed() && lacks(blocks) && share.grow(); i++) {
+      for (int i = 0; i < MOST_RUNS && !decisions.isClosed() && lacks(blocks) && share.grow(); i++) {
       }
     }
   }
@@ -65,12 +58,16 @@ public final class HostRoom implements SharedMemory.Member {
   /// The same for the blocks of `keys` that a lease may promote. Keys of no block take no memory from other spaces.
   public void wantFor(List<BlockKey> keys) {
     if (share != null) {
-      want(shape.options().exact() ? keys.size() : index.lookups().onSlowerLevels(keys));
+      int blocks = shape.options().exact() ? keys.size() : index.lookups().onSlowerLevels(keys);
+      want(() -> blocks);
     }
   }
 
-  private boolean lacks(int blocks) {
-    return decisions.look(() -> watermarks.wouldPass(blocks));
+  private boolean lacks(IntSupplier blocks) {
+    return decisions.look(() -> {
+      int more = blocks.getAsInt();
+      return more > 0 && watermarks.wouldPass(more);
+    });
   }
 
   @Override

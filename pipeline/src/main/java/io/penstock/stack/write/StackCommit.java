@@ -57,7 +57,9 @@ final class StackCommit {
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     return Mono.defer(() -> {
-      List<Receipt> before = reservation.isClosed() ? null : decisions.look(() -> reservation.receipts(complete));
+      List<Receipt> before = reservation.isClosed() || !reservation.hasCommitted()
+          ? null
+          : decisions.look(() -> reservation.receipts(complete));
       return before == null ? commitNow(reservation, complete) : Mono.just(before);
     });
   }

@@ -50,6 +50,7 @@ final class StackReservation extends Reservation implements Pending.Writer, Offl
   private final BitSet duplicates = new BitSet();
   /// Receipts of the drafts that were committed. Used in decisions only.
   private final Map<BlockKey, Receipt> committed = new HashMap<>();
+  private volatile boolean hasCommitted;
   /// Commits that wait for a store. Used in decisions only.
   private int committing;
   /// Keys that another writer took over. Used in decisions only.
@@ -159,6 +160,12 @@ final class StackReservation extends Reservation implements Pending.Writer, Offl
 
   void committed(Receipt receipt) {
     committed.put(receipt.key(), receipt);
+    hasCommitted = true;
+  }
+
+  /// Whether some of its drafts were committed. Outside a decision, too.
+  boolean hasCommitted() {
+    return hasCommitted;
   }
 
   /// The receipts of `drafts` if all were committed before, but those that another writer took over; null if not.

@@ -93,7 +93,7 @@ public final class StackWrites {
       }
       List<BlockKey> wanted = enter(reservation, keys);
       if (!exact) { // the ledger does not count what is being written
-        room.want(() -> decisions.look(pending::size));
+        room.want(pending::size);
       }
       if (wanted.isEmpty()) {
         reservation.succeed();

@@ -15,12 +15,13 @@ import reactor.core.Disposables;
 
 /// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
 /// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
-/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. On the event
-/// loop of the channel.
+/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. So does a
+/// value that comes while another client's of the same name is on its way. On the event loop of the channel.
 final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   /// Behind a value.
   private static final int END_BYTES = 2;
+  private static final int SHORT_REST = 256 << 10;
 
   private final Session session;
   private final @Nullable String name;
@@ -42,7 +43,9 @@ final class IncomingSet {
   private long waitedNanos;
   private long waitsSince;
   private @Nullable Future<?> timer;
-  private @Nullable Future<?> silence;
+  private boolean isAwaited;
+  private int cameBefore;
+  private long silentSince;
   private @Nullable String claim;
   private @Nullable Runnable done;
 
@@ -143,6 +146,11 @@ final class IncomingSet {
     return length - came + (rest == null ? 0 : rest.readableBytes());
   }
 
+  /// Whether some of it has to come, and not much.
+  boolean isNearItsEnd() {
+    return left() <= SHORT_REST;
+  }
+
   /// Takes over a piece.
   void piece(ByteBuf one) {
     came += one.readableBytes();
@@ -174,13 +182,17 @@ final class IncomingSet {
     return piece == null && came < length && !drops ? value.room(END_BYTES) : null;
   }
 
+  /// Whether there is such memory.
+  boolean hasRoom() {
+    return piece == null && came < length && !drops && value.wants();
+  }
+
   /// All has come.
   ///
   /// @param args of the request, with nothing in the place of the value
   /// @param done run once after the reply
   void finish(List<byte[]> args, Runnable done) {
     this.done = done;
-    heard();
     long now = session.house().terms().clocks().wall().millis();
     SetOptions said;
     if (SetOptions.isThere(args)) {
@@ -271,15 +283,12 @@ final class IncomingSet {
   private void ended() {
     if (done == null || isLetGo) {
       return;
-    } else if (drops && replaces && name != null && session.may(Role.WRITER)) {
+    } else if ((drops || isSettled && !isStored) && replaces && name != null && session.may(Role.WRITER)) {
       isLetGo = true;
       session.use().count(Kind.DROP);
       session.await(session.values().remove(name), removed -> session.replies().ok(), this::answered);
     } else if (drops || isSettled) {
       session.use().count(drops ? Kind.DROP : Kind.WRITE);
-      if (!drops && !isStored) {
-        LOG.debug("another writer stored {} first", name);
-      }
       if (drops || isStored || replaces) {
         session.replies().ok();
       } else {
@@ -289,29 +298,22 @@ final class IncomingSet {
     }
   }
 
-  /// Ends the connection of a client that sends nothing of a value for which it has memory. The tier, and a client that
-  /// has replies to take, may take their time.
-  void awaitClient() {
-    if (silence == null && done == null && !drops) {
-      int before = came;
-      silence = session.channel().eventLoop().schedule(() -> {
-        silence = null;
-        boolean isDue = came == length || value.wants();
-        if (came == before && piece == null && isDue && session.channel().isWritable()) {
-          session.end("the client sent no byte of a value for too long");
-        } else {
-          awaitClient();
-        }
-      }, session.house().limits().stallNanos(), TimeUnit.NANOSECONDS);
+  /// How long the client has sent nothing of the value, in nanoseconds, if there is memory for it or all has come; 0 if
+  /// the tier, or replies that the client does not take, hold it up.
+  long silentNanos() {
+    long now = session.house().terms().clocks().nanos().getAsLong();
+    boolean isDue = (came == length || value.wants()) && piece == null && session.channel().isWritable();
+    if (!isAwaited || !isDue || came != cameBefore) {
+      isAwaited = true;
+      cameBefore = came;
+      silentSince = now;
     }
+    return now - silentSince;
   }
 
-  private void heard() {
-    Future<?> running = silence;
-    if (running != null) {
-      silence = null;
-      running.cancel(false);
-    }
+  /// Whether bytes of the value, or of its request, have to come.
+  boolean awaitsClient() {
+    return done == null && !drops;
   }
 
   private void answered() {
@@ -354,7 +356,6 @@ final class IncomingSet {
     drops = true;
     takePiece();
     unwatch();
-    heard();
     putting.dispose();
   }
 

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// One connection: it answers one request after the other, in their order. While a reply is not there, a value waits
 /// for room, or the client does not take its replies, nothing more is read than what had come. On the event loop of its
 /// channel.
-final class RespConnection extends ChannelInboundHandlerAdapter {
+final class RespConnection extends ChannelInboundHandlerAdapter implements ValueReads.Reader {
   private static final int MOST_ARGUMENTS = 64 << 10;
   private static final int MOST_ARGUMENT_BYTES = 1 << 20;
   private static final int MOST_UNKNOWN_BYTES = 16 << 10;
@@ -38,10 +38,13 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   private static final byte[] NOTHING = new byte[0];
 
   private final RespHouse house;
+  private final boolean isPlain;
   private final Queue<Object> inbox = new ArrayDeque<>();
   private final Runnable answered = this::answered;
   private @Nullable Session session;
   private @Nullable AwakeLoop loop;
+  /// Among those of its loop.
+  private int number;
   private List<byte[]> args = new ArrayList<>();
   private int left;
   private long argumentBytes;
@@ -55,16 +58,21 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   private boolean isRunning;
   private boolean isPumping;
   private @Nullable Future<?> untaken;
+  private @Nullable Future<?> silence;
   private boolean isOver;
 
-  RespConnection(RespHouse house) {
+  /// @param isPlain whether the bytes of the socket are those of the client
+  RespConnection(RespHouse house, boolean isPlain) {
     this.house = house;
+    this.isPlain = isPlain;
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext context) {
     session = new Session(house, context);
-    loop = house.awake(context.channel().eventLoop());
+    AwakeLoop awake = house.awake(context.channel().eventLoop());
+    loop = awake;
+    number = awake.connect();
   }
 
   private Session session() {
@@ -85,10 +93,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   public void channelReadComplete(ChannelHandlerContext context) {
     if (!isOver) {
       session().replies().flush();
-      requireNonNull(loop, "loop").heard();
-      IncomingSet coming = set;
-      if (coming != null && !isRunning) {
-        coming.awaitClient();
+      IncomingSet coming = isRunning ? null : set;
+      requireNonNull(loop, "loop").heard(number, coming != null && coming.isNearItsEnd());
+      if (coming != null) {
+        awaitClient(coming);
       }
     }
   }
@@ -115,6 +123,26 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
         watch();
       }
     }
+  }
+
+  /// Ends the connection of a client that sends nothing of a value. The tier, and a client that has replies to take,
+  /// may take their time. One look at a time, whichever value comes then: most values come within it.
+  private void awaitClient(IncomingSet coming) {
+    long most = house.limits().stallNanos();
+    long rest = coming.awaitsClient() ? most - coming.silentNanos() : most;
+    if (silence != null) {
+      return;
+    } else if (rest <= 0) {
+      session().end("the client sent no byte of a value for too long");
+      return;
+    }
+    silence = session().channel().eventLoop().schedule(() -> {
+      silence = null;
+      IncomingSet now = set;
+      if (!isOver && now != null && !isRunning) {
+        awaitClient(now);
+      }
+    }, rest, TimeUnit.NANOSECONDS);
   }
 
   /// Ends the connection of a client that takes no reply.
@@ -305,10 +333,26 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /// Memory for what comes next, if that is of a value and nothing else; null for none.
-  ValueReads.@Nullable Room room() {
-    IncomingSet coming = set;
-    return coming == null || isOver || isRunning || !inbox.isEmpty() ? null : coming.room();
+  @Override
+  public ValueReads.@Nullable Room room() {
+    IncomingSet coming = coming();
+    return coming == null ? null : coming.room();
+  }
+
+  @Override
+  public boolean hasRoom() {
+    IncomingSet coming = coming();
+    return coming != null && coming.hasRoom();
+  }
+
+  @Override
+  public boolean isShared() {
+    return loop != null && loop.isShared();
+  }
+
+  /// The value whose bytes alone come next; null for none.
+  private @Nullable IncomingSet coming() {
+    return isPlain && !isOver && !isRunning && inbox.isEmpty() ? set : null;
   }
 
   @Override
@@ -353,6 +397,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     Future<?> watch = untaken;
     if (watch != null) {
       watch.cancel(false);
+    }
+    Future<?> look = silence;
+    if (look != null) {
+      look.cancel(false);
     }
     IncomingSet coming = set;
     if (coming != null) {

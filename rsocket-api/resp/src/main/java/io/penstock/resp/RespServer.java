@@ -54,8 +54,8 @@ final class RespServer implements Door {
     if (tls != null) {
       pipeline.addLast(tls.handler(channel.alloc()));
     }
-    RespConnection connection = new RespConnection(house);
-    channel.config().setRecvByteBufAllocator(new ValueReads(tls == null ? connection::room : () -> null));
+    RespConnection connection = new RespConnection(house, tls == null);
+    channel.config().setRecvByteBufAllocator(new ValueReads(connection));
     pipeline.addLast(new ValueReads.Ends(), new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true),
         connection);
   }

@@ -8,13 +8,13 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 import java.nio.ByteBuffer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Buffers for what a socket has: the memory where the bytes of a value are to lie, while they alone come next; else
 /// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
 /// the request for the next. A socket is read again at once while its bytes fill what it is given, but not behind a
-/// value. One for each connection.
+/// value. While connections share a loop, the others have their turn before the bytes of a value are read, and behind
+/// each [#TURN] of them: a short request does not wait for long values. One for each connection.
 final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int LEAST = 1 << 10;
   private static final int FIRST = 4 << 10;
@@ -24,17 +24,32 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   /// Shorter room is not worth a read of its own.
   private static final int LEAST_ROOM = 4 << 10;
 
-  private final Supplier<@Nullable Room> room;
+  /// Bytes of one socket before others have their turn, while there are others.
+  private static final int TURN = 2 << 20;
+
+  private final Reader reader;
 
   /// Memory where the next bytes of a value are to lie.
   ///
   /// @param wanted bytes of the value; behind them `memory` may have room for a few bytes more
   record Room(ByteBuffer memory, int wanted) {}
 
-  /// @param room asked before each read: null for none
-  ValueReads(Supplier<@Nullable Room> room) {
+  /// What reads from the socket.
+  interface Reader {
+    /// Memory for what comes next, if that is of a value and nothing else; null for none.
+    @Nullable Room room();
+
+    /// Whether [#room()] would give memory.
+    boolean hasRoom();
+
+    /// Whether other connections have their turns on this loop.
+    boolean isShared();
+  }
+
+  /// @param reader asked before and after each read
+  ValueReads(Reader reader) {
     super(READS);
-    this.room = room;
+    this.reader = reader;
   }
 
   @Override
@@ -49,7 +64,7 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
 
       @Override
       public ByteBuf allocate(ByteBufAllocator allocator) {
-        Room wanted = room.get();
+        Room wanted = reader.room();
         isRoom = wanted != null && wanted.wanted() >= LEAST_ROOM;
         mayEnd = isRoom && wanted != null && wanted.memory.remaining() > wanted.wanted;
         return wanted == null || !isRoom ? super.allocate(allocator) : new RoomBuf(allocator, wanted);
@@ -76,7 +91,11 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
       /// Behind a value a client waits for its reply, as a rule: a read would find nothing.
       @Override
       public boolean continueReading(UncheckedBooleanSupplier maybeMore) {
-        return !hasEnded && super.continueReading(maybeMore);
+        return !hasEnded && !isTurnOver() && super.continueReading(maybeMore);
+      }
+
+      private boolean isTurnOver() {
+        return (isRoom ? totalBytesRead() >= TURN : reader.hasRoom()) && reader.isShared();
       }
     };
   }

@@ -30,7 +30,7 @@ final class AwakeLoopTest {
   }
 
   private boolean isAwakeOnceHeard() {
-    loop.heard();
+    loop.heard(1, false);
     return isAwakeForAMoment();
   }
 
@@ -43,10 +43,10 @@ final class AwakeLoopTest {
 
   @Test
   void aLoop_staysAwakeForAMoment_afterEachRead() {
-    loop.heard();
+    loop.heard(1, false);
     nanos += MOMENT - 1;
     assertThat(isAwake()).isTrue();
-    loop.heard();
+    loop.heard(1, false);
     nanos += MOMENT - 1;
     assertThat(isAwake()).isTrue();
     nanos += 1;
@@ -67,10 +67,10 @@ final class AwakeLoopTest {
   void aTryOfUse_keepsTheLoopAwake_asBefore() {
     hearInVain();
     for (int i = 2; i <= AwakeLoop.PROBE; i++) {
-      loop.heard();
+      loop.heard(1, false);
     }
     assertThat(isAwake()).isTrue();
-    loop.heard();
+    loop.heard(1, false);
     assertThat(isAwakeForAMoment()).isTrue();
     for (int i = 1; i < AwakeLoop.CREDIT; i++) {
       assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
@@ -81,17 +81,17 @@ final class AwakeLoopTest {
   @Test
   void readsThatCameTogether_areNoUseOfBeingAwake() {
     for (int i = 0; i < AwakeLoop.CREDIT; i++) {
-      loop.heard();
+      loop.heard(1, false);
       assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
     }
-    loop.heard();
+    loop.heard(1, false);
     assertThat(isAwakeOnceHeard()).isFalse();
   }
 
   @Test
   void aLoop_sleepsAtOnce_whereAnotherThreadTakesItsCore() {
     step = AwakeLoop.TAKEN_NANOS;
-    loop.heard();
+    loop.heard(1, false);
     assertThat(isAwake()).as("a core that no thread wants").isTrue();
     step++;
     assertThat(isAwake()).as("one that is taken").isFalse();
@@ -101,9 +101,39 @@ final class AwakeLoopTest {
   }
 
   @Test
+  void aLoop_offersItsCore_butForTurnsInWhichNoRequestWasWhole() {
+    step = AwakeLoop.TAKEN_NANOS + 1;
+    for (int i = 0; i < 2 * AwakeLoop.CREDIT; i++) {
+      loop.heard(1, true);
+      loop.heard(2, true);
+      assertThat(isAwake()).as("turn %d", i).isTrue();
+    }
+    assertThat(isAwake()).as("nothing came").isFalse();
+    loop.heard(1, true);
+    loop.heard(2, false);
+    loop.heard(3, true);
+    assertThat(isAwake()).as("a whole request between others").isFalse();
+  }
+
+  @Test
+  void connectionsThatSendByTurns_shareTheLoop_untilOneSendsAlone() {
+    int one = loop.connect();
+    int other = loop.connect();
+    loop.heard(one, false);
+    loop.heard(other, false);
+    for (int i = 0; i < AwakeLoop.SHARED; i++) {
+      assertThat(loop.isShared()).as("read %d", i).isTrue();
+      loop.heard(other, false);
+    }
+    assertThat(loop.isShared()).isFalse();
+    loop.heard(one, false);
+    assertThat(loop.isShared()).isTrue();
+  }
+
+  @Test
   void aLoopWithoutAMoment_alwaysSleeps() {
     AwakeLoop never = new AwakeLoop(channel.eventLoop(), 0, () -> nanos);
-    never.heard();
+    never.heard(1, false);
     assertThat(isAwake()).isFalse();
   }
 }

@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -70,6 +71,27 @@ final class RespFaultsTest {
       assertThat(client.bulk("GET", "k")).isNull();
     }
     assertThat(door.figures().drops()).isEqualTo(3);
+  }
+
+  /// Two clients bring a value of one name: the one that is told `OK` first has stored it, or no value is left.
+  @Test
+  void valueBesideAnotherOfItsName_takesTheOneBeforeWithIt() throws IOException {
+    try (RespClient client = door.connect()) {
+      byte[] old = value(1, 200_000);
+      assertThat(client.call("SET", "k", old)).isEqualTo("+OK");
+      long before = door.held();
+      try (RespClient other = door.connect()) {
+        byte[] request = request("SET", "k", value(2, 200_000));
+        other.send(Arrays.copyOf(request, request.length / 2));
+        Eventually.holds("the other value has its room", () -> door.held() > before);
+
+        byte[] last = value(3, 200_001);
+        assertThat(client.call("SET", "k", last)).isEqualTo("+OK");
+
+        assertThat(client.bulk("GET", "k")).isIn(null, last);
+      }
+      assertThat(client.bulk("GET", "k")).isNotEqualTo(old);
+    }
   }
 
   @Test
@@ -246,6 +268,22 @@ final class RespFaultsTest {
     }
     door.settle();
     assertThat(door.blocks()).isZero();
+  }
+
+  @Test
+  void clientThatSendsNothingOfItsValue_ends_thoughItStoredOthers() throws IOException {
+    open(NodeSettings.STALL_TIMEOUT, "2s");
+    byte[] whole = request("SET", "k", NEW);
+    try (RespClient client = door.connect()) {
+      for (int i = 0; i < 5; i++) {
+        client.send(whole, 0, 1_000_000).send(whole, 1_000_000, whole.length);
+        assertThat(client.line()).isEqualTo("+OK");
+      }
+      client.send(whole, 0, 1_000_000);
+      assertThat(client.isEnded()).isTrue();
+    }
+    door.settle();
+    assertThat(door.figures().aborts()).isEqualTo(1);
   }
 
   @Test

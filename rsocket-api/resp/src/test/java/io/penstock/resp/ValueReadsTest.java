@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,11 +29,23 @@ final class ValueReadsTest {
 
   private final ByteBuffer memory = ByteBuffer.allocateDirect(VALUE + 2);
   private boolean isRoom = true;
-  private final RecvByteBufAllocator.Handle reads = handle();
+  private boolean isShared;
+  private final RecvByteBufAllocator.Handle reads = new ValueReads(new ValueReads.Reader() {
+    @Override
+    public ValueReads.@Nullable Room room() {
+      return isRoom ? new ValueReads.Room(memory.duplicate(), VALUE) : null;
+    }
 
-  private RecvByteBufAllocator.Handle handle() {
-    return new ValueReads(() -> isRoom ? new ValueReads.Room(memory.duplicate(), VALUE) : null).newHandle();
-  }
+    @Override
+    public boolean hasRoom() {
+      return isRoom;
+    }
+
+    @Override
+    public boolean isShared() {
+      return isShared;
+    }
+  }).newHandle();
 
   private ByteBuf read(int bytes) {
     ByteBuf read = reads.allocate(UnpooledByteBufAllocator.DEFAULT);
@@ -58,6 +71,40 @@ final class ValueReadsTest {
     assertThat(goesOnAfter(VALUE)).isTrue();
     isRoom = false;
     assertThat(goesOnAfter(1024)).isTrue();
+  }
+
+  /// A read that brings the request for a value, and no byte of it.
+  private boolean goesOnBeforeAValue() {
+    isRoom = false;
+    reads.reset(new DefaultChannelConfig(new EmbeddedChannel()));
+    reads.incMessagesRead(1);
+    read(1024).release();
+    isRoom = true;
+    return ((RecvByteBufAllocator.ExtendedHandle) reads).continueReading(() -> true);
+  }
+
+  @Test
+  void aSocket_leavesTheOthersOfItsLoopATurn_beforeAValue() {
+    assertThat(goesOnBeforeAValue()).isTrue();
+    isShared = true;
+    assertThat(goesOnBeforeAValue()).isFalse();
+    isRoom = false;
+    assertThat(goesOnAfter(1024)).as("requests without a value").isTrue();
+  }
+
+  @Test
+  void aSocket_leavesTheOthersOfItsLoopATurn_inALongValue() {
+    reads.reset(new DefaultChannelConfig(new EmbeddedChannel()));
+    int reading = 1;
+    for (; reading < 1_000; reading++) {
+      reads.incMessagesRead(0);
+      read(VALUE).release();
+      if (!((RecvByteBufAllocator.ExtendedHandle) reads).continueReading(() -> true)) {
+        break;
+      }
+      isShared = true;
+    }
+    assertThat(reading * VALUE).isBetween(2 << 20, (2 << 20) + VALUE);
   }
 
   /// What comes behind [ValueReads.Ends], as texts of where it lies and how long it is.
@@ -139,6 +186,95 @@ final class ValueReadsTest {
         assertThat(client.read(length)).isEqualTo(value);
         assertThat(client.text(2)).isEqualTo("\r\n");
       }
+    }
+  }
+
+  /// Where a connection is with what it sends.
+  private static final class Sender implements AutoCloseable {
+    private final RespClient client;
+    private final int number;
+    private byte[] value = new byte[0];
+    private byte[] all = new byte[0];
+    private int at;
+
+    Sender(RespClient client, int number) {
+      this.client = client;
+      this.number = number;
+    }
+
+    boolean isWhole() {
+      return at == all.length;
+    }
+
+    /// Stores a value, and asks for two things behind it without waiting.
+    void begin(Random random) {
+      value = new byte[List.of(3, 5_000, 65_536, 65_983, 262_144, 262_655, 700_000).get(random.nextInt(7))
+          + random.nextInt(3)];
+      random.nextBytes(value);
+      all = join(join(request("SET", "k" + number, value, "EX", "100"), request("EXISTS", "k" + number)),
+          request("GET", "k" + number));
+      at = 0;
+    }
+
+    void send(Random random) throws IOException {
+      int to = Math.min(all.length, at + 1 + random.nextInt(1 << random.nextInt(18)));
+      client.send(all, at, to);
+      at = to;
+    }
+
+    void check(String what) throws IOException {
+      assertThat(client.line()).as(what).isEqualTo("+OK");
+      assertThat(client.line()).as(what).isEqualTo(":1");
+      assertThat(client.line()).as(what).isEqualTo("$" + value.length);
+      assertThat(client.read(value.length)).as(what).isEqualTo(value);
+      assertThat(client.text(2)).isEqualTo("\r\n");
+    }
+
+    @Override
+    public void close() throws IOException {
+      client.close();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void valuesOfConnectionsThatShareALoop_areWhole_thoughOthersEndInTheMiddle(long seed) throws IOException {
+    Random random = new Random(seed);
+    try (OpenDoor door = OpenDoor.open()) {
+      List<Sender> senders = new ArrayList<>();
+      try {
+        for (int i = 0; i < 4; i++) {
+          senders.add(new Sender(door.connect(), i));
+        }
+        for (int round = 0; round < 40; round++) {
+          for (Sender each : senders) {
+            each.begin(random);
+          }
+          try (Sender gone = new Sender(door.connect(), senders.size())) {
+            gone.begin(random);
+            int stays = random.nextInt(8);
+            List<Sender> open = new ArrayList<>(senders);
+            while (!open.isEmpty()) {
+              Sender next = open.get(random.nextInt(open.size()));
+              next.send(random);
+              if (next.isWhole()) {
+                next.check("seed " + seed + ", round " + round);
+                open.remove(next);
+              }
+              if (stays-- > 0 && gone.all.length - gone.at > 200_000) {
+                gone.send(random);
+              }
+            }
+            gone.client.reset();
+          }
+        }
+      } finally {
+        for (Sender each : senders) {
+          each.close();
+        }
+      }
+      door.settle();
+      assertThat(door.figures().writes()).isEqualTo(160);
     }
   }
 

@@ -163,8 +163,8 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
-    return put(name, (store, before, last) -> store.replace(name, length, bytes, before, last), size(name, length),
-        () -> 0);
+    return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
+        size(name, length), () -> 0);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
@@ -172,12 +172,13 @@ public final class DoorValues {
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
   public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
-    return put(name, (store, before, last) -> store.replace(name, length, bytes, before, last), size(name, length),
-        untilMillis);
+    return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
+        size(name, length), untilMillis);
   }
 
   private interface Replacing {
-    Mono<StoredValue> in(ValueStore store, @Nullable StoredValue before, @Nullable Mono<Void> last);
+    /// @param name the very text that is known already, so that each value of a name does not keep another
+    Mono<StoredValue> in(ValueStore store, String name, @Nullable StoredValue before, @Nullable Mono<Void> last);
   }
 
   /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
@@ -193,8 +194,8 @@ public final class DoorValues {
       }
       AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
       Mono<StoredValue> replaced = before != null && before.size() == size
-          ? bytes.in(stores.get(size), before.stored(), null)
-          : bytes.in(stores.get(size), null, (before == null ? removeFrom(name, size) : remove(before))
+          ? bytes.in(stores.get(size), before.name(), before.stored(), null)
+          : bytes.in(stores.get(size), name, null, (before == null ? removeFrom(name, size) : remove(before))
               .then(headAt(name, size)).doOnNext(old::set).then());
       return replaced
           .flatMap(stored -> {
