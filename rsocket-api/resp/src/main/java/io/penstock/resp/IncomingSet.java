@@ -283,7 +283,7 @@ final class IncomingSet {
   private void ended() {
     if (done == null || isLetGo) {
       return;
-    } else if ((drops || isSettled && !isStored) && replaces && name != null && session.may(Role.WRITER)) {
+    } else if ((drops || (isSettled && !isStored)) && replaces && name != null && session.may(Role.WRITER)) {
       isLetGo = true;
       session.use().count(Kind.DROP);
       session.await(session.values().remove(name), removed -> session.replies().ok(), this::answered);
