@@ -15,8 +15,8 @@ import reactor.core.Disposables;
 
 /// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
 /// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
-/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. So does a
-/// value that comes while another client's of the same name is on its way. On the event loop of the channel.
+/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. On the event
+/// loop of the channel.
 final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   /// Behind a value.
@@ -283,12 +283,15 @@ final class IncomingSet {
   private void ended() {
     if (done == null || isLetGo) {
       return;
-    } else if ((drops || (isSettled && !isStored)) && replaces && name != null && session.may(Role.WRITER)) {
+    } else if (drops && replaces && name != null && session.may(Role.WRITER)) {
       isLetGo = true;
       session.use().count(Kind.DROP);
       session.await(session.values().remove(name), removed -> session.replies().ok(), this::answered);
     } else if (drops || isSettled) {
       session.use().count(drops ? Kind.DROP : Kind.WRITE);
+      if (!drops && !isStored) {
+        LOG.debug("another writer stores {} first", name);
+      }
       if (drops || isStored || replaces) {
         session.replies().ok();
       } else {

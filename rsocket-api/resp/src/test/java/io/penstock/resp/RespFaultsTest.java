@@ -73,7 +73,7 @@ final class RespFaultsTest {
     assertThat(door.figures().drops()).isEqualTo(3);
   }
 
-  /// Two clients bring a value of one name: the one that is told `OK` first has stored it, or no value is left.
+  /// Two clients bring a value of one name: after the first `OK` no client reads the value before both.
   @Test
   void valueBesideAnotherOfItsName_takesTheOneBeforeWithIt() throws IOException {
     try (RespClient client = door.connect()) {

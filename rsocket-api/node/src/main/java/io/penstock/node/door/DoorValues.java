@@ -183,7 +183,9 @@ public final class DoorValues {
 
   /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
   /// node that dies between the two steps, and starts again, has neither, and not the old one beside the new one. Of
-  /// writers of one name at a time, the one that is known last has it, and takes away what it displaces.
+  /// writers of one name at a time, the one that is known last has it, and takes away what it displaces. A writer that
+  /// gives way to another one takes away the value before both: who was told that a value is stored must not read an
+  /// older one.
   ///
   /// @param size that the new value gets
   private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis) {
@@ -204,9 +206,9 @@ public final class DoorValues {
             return displaced == null || displaced.size() == size || displaced.equals(before)
                 ? Mono.just(true)
                 : remove(displaced).thenReturn(true);
-          }).switchIfEmpty(Mono.fromSupplier(() -> {
+          }).switchIfEmpty(Mono.defer(() -> {
             heed(before, 0);
-            return false;
+            return before == null ? Mono.just(false) : remove(before).thenReturn(false);
           })).doOnError(failure -> ended(name, before, old.get(), size, untilMillis)).doFinally(end -> {
             if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
               ended(name, before, old.get(), size, untilMillis);
