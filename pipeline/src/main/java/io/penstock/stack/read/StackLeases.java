@@ -88,7 +88,7 @@ public final class StackLeases implements StackLease.Owner {
 
   /// Decides on `keys` as [#lease] does that skips what is missing, and shares the blocks at once.
   ///
-  /// @return null, with nothing decided, if a block has to be read from a store, or there are more than a lease may hold
+  /// @return null, with nothing decided, if a block has to be read from a store, or a lease may not hold so many
   public @Nullable List<LeasedBlock> tryGet(List<BlockKey> keys, @Nullable SessionUse session) {
     List<LeasedBlock> blocks = new ArrayList<>(Math.min(keys.size(), DECISION_KEYS));
     try {
