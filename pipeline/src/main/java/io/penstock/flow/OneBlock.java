@@ -58,6 +58,7 @@ final class OneBlock<T> extends Mono<T> {
 
     /// Takes a block in memory, if it is intact; the tier finds a damaged one, too, when it leases it.
     private void take(Block block) {
+      scope.adopt(block);
       try {
         block.verify("memory");
       } catch (BlockCorruptException e) {
@@ -65,7 +66,7 @@ final class OneBlock<T> extends Mono<T> {
         lease();
         return;
       }
-      succeed(reader.apply(scope.adopt(block)));
+      succeed(reader.apply(block));
     }
 
     private void lease() {

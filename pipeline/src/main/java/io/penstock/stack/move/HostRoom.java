@@ -59,7 +59,9 @@ public final class HostRoom implements SharedMemory.Member {
   public void wantFor(List<BlockKey> keys) {
     if (share != null) {
       int blocks = shape.options().exact() ? keys.size() : index.lookups().onSlowerLevels(keys);
-      want(() -> blocks);
+      if (blocks > 0) {
+        want(() -> blocks);
+      }
     }
   }
 

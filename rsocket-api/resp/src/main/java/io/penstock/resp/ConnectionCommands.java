@@ -24,7 +24,7 @@ final class ConnectionCommands {
   static final int DATABASES = 1 << 20;
   private static final List<String> CLIENT_HELP = List.of("CLIENT <subcommand> [<arg> ...]. Subcommands are:",
       "GETNAME", "    Return no name: the door keeps none.", "ID", "    Return the number of this connection.",
-      "INFO", "    Return facts of this connection. The node tells all connections together, in INFO and its metrics.",
+      "INFO", "    Return facts of this connection. INFO and the metrics of the node count all connections.",
       "MAINT_NOTIFICATIONS, NO-EVICT, NO-TOUCH, SETINFO, SETNAME <arg> ...",
       "    Do nothing: clients say these when they connect.", "HELP", "    Print this help.");
 

@@ -142,7 +142,10 @@ final class OutgoingValue {
     boolean isDamage = failure instanceof BlockCorruptException;
     session.use().count(isDamage ? Kind.DAMAGE : Kind.MISS);
     if (isHeaderOut) {
-      session.end("a value that was being sent is lost: " + failure.getMessage());
+      LOG.warn("a value that was being sent is lost, and the connection from {} ended",
+          session.channel().remoteAddress(),
+          failure);
+      session.close();
     } else {
       if (!isDamage) {
         LOG.debug("a value that was asked for is not there", failure);

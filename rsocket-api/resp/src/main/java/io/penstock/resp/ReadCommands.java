@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 final class ReadCommands {
   private static final List<String> MEMORY_HELP = List.of("MEMORY <subcommand> [<arg> ...]. Subcommands are:",
       "USAGE <key>", "    Return the bytes that the value of <key> takes in its tiers.", "HELP",
-      "    Print this help. INFO memory tells what all values take, and may take.");
+      "    Print this help. INFO memory says what all values take, and may take.");
 
   private ReadCommands() {}
 

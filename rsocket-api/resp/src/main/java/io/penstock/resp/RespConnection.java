@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /// One connection: it answers one request after the other, in their order. While a reply is not there, a value waits
@@ -43,7 +44,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private final Runnable answered = this::answered;
   private @Nullable Session session;
   private @Nullable AwakeLoop loop;
-  /// Among those of its loop.
+  /// Number of this connection in its loop.
   private int number;
   private List<byte[]> args = new ArrayList<>();
   private int left;
@@ -197,6 +198,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     if (!isOver && inbox.isEmpty()) {
       session().replies().flush();
     }
+    IncomingSet coming = isOver || isRunning ? null : set;
+    if (coming != null) { // its first bytes may have come with the request before, and no others may come
+      awaitClient(coming);
+    }
   }
 
   private void handle(Object message) {
@@ -242,6 +247,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
       if (length > house.limits().mostValue()) {
         throw new BadRequestException("a value must have at most " + house.limits().mostValue() + " bytes (was "
             + length + ")");
+      }
+      if (left > 1) {
+        session().parses(); // a client that reads replies by their width sends no options
       }
       IncomingSet coming = new IncomingSet(session(), session().name(args.get(1)), length, this::resume);
       set = coming;
@@ -375,6 +383,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     if (thrown instanceof IOException) { // the peer is gone
       over();
       session().close();
+    } else if (thrown.getCause() instanceof SSLException) { // its message has what the client sent, maybe a password
+      bad("a client must speak TLS here");
     } else {
       bad(String.valueOf(thrown.getMessage()));
     }

@@ -20,6 +20,8 @@ import reactor.core.publisher.Mono;
 final class ServerCommands {
   /// Of the commands that the door has: clients choose by it what they send.
   static final String REDIS_VERSION = "7.4.0";
+  /// Databases of which CONFIG tells, as many as Redis has: tools visit each of them. SELECT takes higher numbers, too.
+  private static final String SHOWN_DATABASES = "16";
   private static final Set<String> EVERY = Set.of("ALL", "DEFAULT", "EVERYTHING");
 
   private ServerCommands() {}
@@ -55,7 +57,7 @@ final class ServerCommands {
     }
     Map<String, String> known = new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory",
         Long.toString(session.space().memoryBytes()), "maxmemory-policy", "allkeys-lru", "databases",
-        Integer.toString(ConnectionCommands.DATABASES), "proto-max-bulk-len",
+        SHOWN_DATABASES, "proto-max-bulk-len",
         Integer.toString(session.house().limits().mostValue()), "maxclients",
         Integer.toString(session.house().limits().mostConnections())));
     Glob names;
@@ -75,7 +77,9 @@ final class ServerCommands {
 
   private static void info(Session session, List<byte[]> args, Runnable done) {
     String wanted = args.size() > 1 ? SetOptions.word(args.get(1)) : "ALL";
-    session.await(stats(session).zipWith(keys(session), Facts::new), facts -> session.replies().bulk(
+    Mono<List<KeyCounts.Count>> keys =
+        EVERY.contains(wanted) || wanted.equals("KEYSPACE") ? keys(session) : Mono.just(List.of());
+    session.await(stats(session).zipWith(keys, Facts::new), facts -> session.replies().bulk(
         facts == null ? "" : text(session, wanted, facts)), done);
   }
 

@@ -68,7 +68,7 @@ final class HostileRequestsTest {
       RawClient.Answer bucket = client.ask("DELETE", "/b", "", NONE);
       requireRefused(bucket, 405, "MethodNotAllowed");
       assertThat(bucket.text()).contains(
-          "method must be one of objects: every bucket is there at any time, and takes nothing by itself (was DELETE)");
+          "method must be GET, HEAD or PUT of a bucket, or POST with delete: no bucket can be removed (was DELETE)");
       RawClient.Answer object = client.ask("PATCH", "/b/k", "", NONE);
       requireRefused(object, 405, "MethodNotAllowed");
       assertThat(object.text()).contains("method must be GET, HEAD, PUT, POST or DELETE of an object (was PATCH)");

@@ -142,12 +142,12 @@ public final class NodeDoors {
     });
   }
 
-  /// A value for which the space has no room, whatever it evicts, is accepted and let go.
+  /// A value for which the space has no room, whatever it evicts, is let go.
   private void warnOfLongValues(DoorSettings settings, DoorSpace space) {
     int most = config.get(settings.mostValue());
     if (most > space.mostValueBytes()) {
       Effective said = config.effective(settings.mostValue());
-      LOG.warn("{} must be <= {}, the room of space {}: longer values are accepted and dropped (was {}, from {})",
+      LOG.warn("{} must be <= {}, the room of space {}: there is no room for longer values (was {}, from {})",
           said.setting().key(), Sizes.human(space.mostValueBytes()), space.name(), said.text(), said.origin());
     }
   }

@@ -164,7 +164,7 @@ final class ServeDoorsTest {
       start(DOOR);
       assertThat(log.list).singleElement().extracting(ILoggingEvent::getFormattedMessage).asString()
           .startsWith("resp.value.most must be <= 1").contains(
-              " MiB, the room of space values: longer values are accepted and dropped (was 512 MiB, from default)");
+              " MiB, the room of space values: there is no room for longer values (was 512 MiB, from default)");
       log.list.clear();
       start(DOOR + "resp.value.most: 8MiB\n");
       assertThat(log.list).isEmpty();

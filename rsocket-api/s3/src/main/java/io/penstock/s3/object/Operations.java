@@ -141,7 +141,7 @@ public final class Operations {
         yield new Plan.Read(Plan.Does.REMOVES, body -> deleted(ask, body));
       }
       case "DELETE" -> throw wrongMethod(ask,
-          "one of objects: every bucket is there at any time, and takes nothing by itself");
+          "GET, HEAD or PUT of a bucket, or POST with delete: no bucket can be removed");
       default -> throw wrongMethod(ask, "GET, HEAD or PUT of a bucket, or POST with delete");
     };
   }

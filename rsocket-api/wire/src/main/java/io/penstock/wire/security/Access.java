@@ -8,6 +8,7 @@ import io.rsocket.exceptions.RejectedSetupException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,8 +27,12 @@ public final class Access {
 
   private static final Logger LOG = LoggerFactory.getLogger(Access.class);
 
+  private static final long LINE_MILLIS = 1_000;
+
   private final Supplier<UserFile> users;
   private final Supplier<AccessRules> rules;
+  /// Earliest time of the next line about a refusal that compares nothing.
+  private final AtomicLong nextLineMillis = new AtomicLong(Long.MIN_VALUE);
   private final Attempts attempts = new Attempts();
   private final boolean open;
 
@@ -134,7 +139,7 @@ public final class Access {
   public Attempt begin(ByteBuf metadata, String door, Object source, long nowMillis) {
     Optional<Credentials> read = Credentials.read(metadata);
     if (read.isEmpty()) {
-      throw refused(UNREADABLE, door, "", source);
+      throw refused(UNREADABLE, door, "", source, nowMillis);
     }
     return begin(read.get(), door, source, nowMillis);
   }
@@ -147,7 +152,7 @@ public final class Access {
   /// @throws RejectedSetupException if these are none, or the address has failed too often as this user
   public Attempt begin(Credentials shown, String door, Object source, long nowMillis) {
     if (shown instanceof Credentials.None) {
-      throw refused(NONE, door, "", source);
+      throw refused(NONE, door, "", source, nowMillis);
     }
     UserFile known = users.get();
     Attempts.Who who = new Attempts.Who(source, UserFile.nameIn(shown));
@@ -159,8 +164,17 @@ public final class Access {
     return switch (attempts.begin(who, known.mark(shown), nowMillis)) {
       case COMPARE -> new Attempt(known, shown, door, who, null, true);
       case WRONG -> new Attempt(known, shown, door, who, null, false);
-      case REFUSE -> throw refused(TOO_MANY, door, who.user(), source);
+      case REFUSE -> throw refused(TOO_MANY, door, who.user(), source, nowMillis);
     };
+  }
+
+  /// A refusal that costs nothing to provoke: at most one a second has a line.
+  private RejectedSetupException refused(String why, String door, String user, Object source, long nowMillis) {
+    long due = nextLineMillis.get();
+    if (nowMillis >= due && nextLineMillis.compareAndSet(due, nowMillis + LINE_MILLIS)) {
+      return refused(why, door, user, source);
+    }
+    return new RejectedSetupException(why);
   }
 
   /// @param user that was shown; empty for none that a user can have
