@@ -10,6 +10,9 @@ import reactor.core.publisher.Mono;
 
 /// Commands that change what is stored. `SET` is not among them: its value comes while it is read.
 final class ChangeCommands {
+  /// An end that lies before now: the value goes at once.
+  private static final long PAST = 1;
+
   private ChangeCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
@@ -59,12 +62,12 @@ final class ChangeCommands {
     }
     try {
       long number = SetOptions.number(args.get(2));
-      if (number <= 0) {
-        remove(session, args.subList(0, 2), done);
-        return;
-      }
-      change(session, args.get(1), SetOptions.end(unit.equals("EX") ? "expire" : "pexpire", unit, number,
-          session.house().terms().clocks().wall().millis()), done);
+      ExpireRule rule = ExpireRule.of(args);
+      long until = number <= 0
+          ? PAST
+          : SetOptions.end(unit.equals("EX") ? "expire" : "pexpire", unit, number,
+              session.house().terms().clocks().wall().millis());
+      change(session, args.get(1), until, rule, done);
     } catch (IllegalArgumentException e) {
       session.refuse(String.valueOf(e.getMessage()));
       done.run();
@@ -77,11 +80,11 @@ final class ChangeCommands {
       session.replies().integer(0);
       done.run();
     } else {
-      change(session, args.get(1), 0, done);
+      change(session, args.get(1), 0, ExpireRule.ALWAYS, done);
     }
   }
 
-  private static void change(Session session, byte[] key, long untilMillis, Runnable done) {
+  private static void change(Session session, byte[] key, long untilMillis, ExpireRule rule, Runnable done) {
     if (isRefused(session, Role.WRITER, done)) {
       return;
     }
@@ -92,13 +95,15 @@ final class ChangeCommands {
       return;
     }
     DoorValues values = session.values();
-    session.await(values.length(name).filter(found -> values.end(name, untilMillis)),
+    session.await(values.length(name).filter(found -> rule.allows(values.untilMillis(name), untilMillis))
+        .filterWhen(found -> untilMillis == PAST ? values.remove(name) : Mono.just(values.end(name, untilMillis))),
         found -> session.replies().integer(found == null ? 0 : 1), done);
   }
 
   private static void flush(Session session, List<byte[]> args, Runnable done) {
     if (!session.house().limits().mayFlush() || !session.may(Role.ADMIN)) {
-      session.refuse("ERR FLUSHDB must be allowed by resp.flush (was not)");
+      session.refuse("ERR " + SetOptions.word(args.getFirst())
+          + " must be allowed by resp.flush, and to a user who may remove (was not)");
       done.run();
       return;
     }

@@ -22,6 +22,8 @@ final class IncomingSet {
   /// Behind a value.
   private static final int END_BYTES = 2;
   private static final int SHORT_REST = 256 << 10;
+  private static final String NO_NAME =
+      "ERR key must have a name of 1 to 2048 bytes: in other databases than 0, or where it is no UTF-8, that is longer";
 
   private final Session session;
   private final @Nullable String name;
@@ -214,6 +216,11 @@ final class IncomingSet {
     } else if (!session.may(Role.WRITER)) {
       giveUp();
       session.refuseRight(Commands.NO_RIGHT);
+      answered();
+      return;
+    } else if (name == null && session.isParsing()) { // another client is told OK, as for any value that is let go
+      giveUp();
+      session.refuse(NO_NAME);
       answered();
       return;
     }

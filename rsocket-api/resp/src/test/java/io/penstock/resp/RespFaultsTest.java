@@ -73,6 +73,18 @@ final class RespFaultsTest {
     assertThat(door.figures().drops()).isEqualTo(3);
   }
 
+  @Test
+  void keyThatNoValueCanHave_isAnErrorToWhoReadsErrors() throws IOException {
+    try (RespClient plain = door.connect(); RespClient reads = door.connect()) {
+      assertThat(plain.call("SET", "", "v")).as("it may read replies by their width").isEqualTo("+OK");
+      assertThat(reads.call("PING")).isEqualTo("+PONG");
+      for (String key : new String[] {"", "k".repeat(2049)}) {
+        assertThat(reads.call("SET", key, "v")).startsWith("-ERR key must have a name of 1 to 2048 bytes");
+        assertThat(reads.bulk("GET", key)).isNull();
+      }
+    }
+  }
+
   /// Two clients bring a value of one name: after the first `OK` no client reads the value before both.
   @Test
   void valueBesideAnotherOfItsName_takesTheOneBeforeWithIt() throws IOException {
