@@ -371,7 +371,8 @@ public final class BlockDraft extends Owned {
     /// Of the bytes of the next granule that it has counted.
     private final CRC32C sum = new CRC32C();
     private int granule;
-    private int ofGranule;
+    /// Bytes of the next granule that are to come.
+    private int missing;
     private int counted;
 
     /// Takes over one hold on `slot`.
@@ -381,6 +382,7 @@ public final class BlockDraft extends Owned {
       this.range = range;
       this.memory = slot.memory.asSlice(range.offset(layout), range.bytes(layout));
       this.sums = new int[range.count()];
+      this.missing = lengthOf(0);
     }
 
     /// The bytes to be written, valid while this handle is open.
@@ -402,14 +404,14 @@ public final class BlockDraft extends Owned {
       ByteBuffer next = memory().asSlice(counted, bytes).asByteBuffer();
       counted += bytes;
       for (int left = bytes; left > 0;) {
-        int part = Math.min(left, lengthOf(granule) - ofGranule);
+        int part = Math.min(left, missing);
         sum.update(next.limit(next.position() + part));
         left -= part;
-        ofGranule += part;
-        if (ofGranule == lengthOf(granule)) {
+        missing -= part;
+        if (missing == 0) {
           sums[granule++] = (int) sum.getValue();
           sum.reset();
-          ofGranule = 0;
+          missing = granule < sums.length ? lengthOf(granule) : 0;
         }
       }
     }

@@ -60,10 +60,12 @@ public final class SliceAnswer extends SerialSubscription {
 
   /// The blocks that are asked for.
   ///
+  /// @param keys number of keys
   /// @param atOnce gives them if they are all in memory; null if they must be leased
   /// @param lease of the blocks; the scope owns it
   /// @param isUnverified whether blocks in memory come without a comparison
-  public record Question(Supplier<@Nullable List<LeasedBlock>> atOnce, Function<BlockScope, Mono<Lease>> lease,
+  public record Question(int keys, Supplier<@Nullable List<LeasedBlock>> atOnce,
+      Function<BlockScope, Mono<Lease>> lease,
       SliceShape shape, boolean isUnverified) {}
 
   private SliceAnswer(CoreSubscriber<? super Payload> actual, Question question, SliceFraming framing,
@@ -92,27 +94,44 @@ public final class SliceAnswer extends SerialSubscription {
   protected void proceed() {
     if (!done && !asked) {
       asked = true;
-      List<LeasedBlock> blocks = question.atOnce().get();
-      if (blocks == null) {
+      if (!answersAtOnce()) {
         clock.waits(StreamClock.Wait.TIER);
         question.lease().apply(scope).subscribe(new Source<>(this::leased));
-      } else {
-        answer(blocks);
       }
     }
   }
 
-  /// Answers with blocks in memory, which this closes.
-  private void answer(List<LeasedBlock> blocks) {
+  /// Answers with blocks in memory, if there is room for all of them now: blocks that wait for room are those of a
+  /// lease, which holds no more than the tier lets it.
+  private boolean answersAtOnce() {
+    long most = question.keys() * bytesOfBlock();
+    if (most == 0 || question.keys() > question.shape().windowBlocks() || most > question.shape().sliceBytes()
+        || !framing.sendWindow().tryAcquire(most)) {
+      return false;
+    }
+    long free = most;
     try {
-      requireShort(blocks.size());
-      if (blocks.isEmpty()) {
-        emit(EmptyPayload.INSTANCE);
-      } else {
-        arrived(slice(blocks));
+      List<LeasedBlock> blocks = question.atOnce().get();
+      if (blocks == null) {
+        return false;
       }
+      try {
+        if (blocks.isEmpty()) {
+          emit(EmptyPayload.INSTANCE);
+        } else {
+          LayerSlice slice = slice(blocks);
+          waiting = slice;
+          free -= slice.bytes();
+          send(slice.bytes());
+        }
+      } finally {
+        blocks.forEach(leased -> leased.block().close());
+      }
+      return true;
     } finally {
-      blocks.forEach(leased -> leased.block().close());
+      if (free > 0) {
+        framing.sendWindow().release(free);
+      }
     }
   }
 
@@ -149,9 +168,13 @@ public final class SliceAnswer extends SerialSubscription {
 
   private void requireShort(int blocks) {
     requireMost("blocks", blocks, question.shape().windowBlocks());
+    requireMost("bytes of blocks", blocks * bytesOfBlock(), question.shape().sliceBytes());
+  }
+
+  /// Bytes that are sent of each block.
+  private long bytesOfBlock() {
     BlockLayout layout = framing.layout();
-    long bytes = (long) blocks * layout.layerBytes() * (layout.layers() - question.shape().startLayer());
-    requireMost("bytes of blocks", bytes, question.shape().sliceBytes());
+    return (long) layout.layerBytes() * (layout.layers() - question.shape().startLayer());
   }
 
   private static void requireMost(String what, long value, int most) {

@@ -6,7 +6,7 @@ import io.penstock.block.SliceShape;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
-import io.penstock.tier.Presence;
+import io.penstock.tier.spi.ForwardingLease;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /// A lease of a real tier that is held up at each of its stages until it is told to go on.
-final class HeldLease extends Lease {
+final class HeldLease extends ForwardingLease {
   enum Stage {
     LEASE,
     WINDOW,
@@ -89,28 +89,9 @@ final class HeldLease extends Lease {
   private final Gates gates;
 
   private HeldLease(Lease lease, Gates gates) {
+    super(lease);
     this.lease = lease;
     this.gates = gates;
-  }
-
-  @Override
-  public Presence hits() {
-    return lease.hits();
-  }
-
-  @Override
-  public Presence found() {
-    return lease.found();
-  }
-
-  @Override
-  public Presence admitted() {
-    return lease.admitted();
-  }
-
-  @Override
-  public Presence awaited() {
-    return lease.awaited();
   }
 
   @Override
@@ -119,19 +100,9 @@ final class HeldLease extends Lease {
   }
 
   @Override
-  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
-    return lease.windows(maxBlocks, scope);
-  }
-
-  @Override
   public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     SliceShape cut = gates.shape == null ? shape : gates.shape;
     return gates.through(Stage.WINDOW, lease.slicedWindows(cut, scope)).map(window -> new HeldWindow(window, gates));
-  }
-
-  @Override
-  protected void free() {
-    lease.close();
   }
 
   private static final class HeldWindow extends LeasedWindow {

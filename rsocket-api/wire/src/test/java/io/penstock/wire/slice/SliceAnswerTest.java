@@ -19,6 +19,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;
 import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
@@ -42,6 +43,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -162,10 +164,22 @@ final class SliceAnswerTest {
   }
 
   private Asker ask(Function<BlockScope, Mono<Lease>> lease) {
+    return ask(6, () -> null, lease);
+  }
+
+  /// Asks for blocks that the tier may share at once.
+  private Asker askAtOnce(List<BlockKey> keys, AtomicInteger shared) {
+    return ask(keys.size(), () -> {
+      shared.incrementAndGet();
+      return tier.tryGet(keys, null);
+    }, scope -> gates.lease(tier.lease(keys, OnMiss.SKIP, scope)));
+  }
+
+  private Asker ask(int keys, Supplier<@Nullable List<LeasedBlock>> atOnce, Function<BlockScope, Mono<Lease>> lease) {
     Asker asker = new Asker();
     running.incrementAndGet();
     asker.inFlight.onDrained(running::decrementAndGet);
-    SliceAnswer.of(new SliceAnswer.Question(() -> null, lease, shape, isUnverified),
+    SliceAnswer.of(new SliceAnswer.Question(keys, atOnce, lease, shape, isUnverified),
         new SliceFraming(SPACE.id(), LAYOUT, UnpooledByteBufAllocator.DEFAULT, InlineCarrier.INSTANCE,
             Carried.UNCOUNTED, SLICE, true, Budget.of(room)),
         asker.inFlight, rule, StreamClock.NONE).subscribe(asker);
@@ -208,6 +222,49 @@ final class SliceAnswerTest {
       asker.taken();
       assertThat(room.inUse()).isZero();
     }
+  }
+
+  @Test
+  void blocksInMemory_areAnsweredWithoutALease_andTakeTheRoomThatTheyNeed() {
+    AtomicInteger shared = new AtomicInteger();
+    Asker asker = askAtOnce(keys(0, 4), shared).request(1);
+
+    assertThat(positions(asker.payloads.getFirst(), keys(0, 4))).containsExactly(0, 2, 3);
+    assertThat(asker.ends).hasValue(1);
+    assertThat(room.inUse()).isEqualTo(3L * BLOCK);
+    asker.taken();
+    Asker none = askAtOnce(keys(8, 12), shared).request(1);
+    assertThat(none.payloads.getFirst().sliceData().isReadable()).isFalse();
+    assertThat(room.inUse()).isZero();
+    assertThat(shared).hasValue(2);
+    assertThat(gates.reached(Stage.LEASE)).isZero();
+    leaks.assertEmpty();
+  }
+
+  /// What waits for room is leased: the tier bounds what leases hold.
+  @Test
+  void blocksThatHaveNoRoomNow_areNotShared() {
+    AtomicInteger shared = new AtomicInteger();
+    room.tryAcquire(BLOCK + 1);
+    Asker asker = askAtOnce(keys(0, 4), shared).request(1);
+
+    assertThat(shared).hasValue(0);
+    assertThat(gates.reached(Stage.LEASE)).isOne();
+    room.release(BLOCK + 1);
+    assertThat(positions(asker.payloads.getFirst(), keys(0, 4))).containsExactly(0, 2, 3);
+    asker.taken();
+    leaks.assertEmpty();
+  }
+
+  @Test
+  void errorOfWhatIsShared_givesTheRoomBack() {
+    IllegalStateException failure = new IllegalStateException("tier");
+    Asker asker = ask(4, () -> {
+      throw failure;
+    }, scope -> Mono.never()).request(1);
+
+    assertThat(asker.errors).containsExactly(failure);
+    leaks.assertEmpty();
   }
 
   @Test

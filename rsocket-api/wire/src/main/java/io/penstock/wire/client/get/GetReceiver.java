@@ -8,7 +8,6 @@ import io.penstock.operator.Demand;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.AnswerLimit;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
@@ -29,7 +28,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Operators;
 
 /// The receiving end of one `get` stream. The first payload is the server's decision, then slices follow. The first of
 /// them are asked for with the question if arena and budget have room, and wait here for a reader; the others when a
@@ -43,11 +41,10 @@ import reactor.core.publisher.Operators;
 ///
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed
 /// error.
-public final class GetReceiver extends SerialSubscription
+public final class GetReceiver extends OneReader
     implements
       CoreSubscriber<Payload>,
-      AnswerLimit.Pending,
-      LandedStream {
+      AnswerLimit.Pending {
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final BiConsumer<GetReceiver, Messages.Found> decided;
@@ -61,7 +58,6 @@ public final class GetReceiver extends SerialSubscription
   /// Slices that arrived before a reader asked for them: those of the opening.
   private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
-  private @Nullable CoreSubscriber<? super LandedSlice> reader;
   /// Null until the server has decided.
   private @Nullable GetWindows windows;
   /// Whether the decision was passed on.
@@ -69,7 +65,6 @@ public final class GetReceiver extends SerialSubscription
   private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
   private boolean peerDone;
   private @Nullable Throwable peerFailure;
-  private @Nullable Throwable failure;
 
   /// @param decided receives the node's decision and the stream to read
   /// @param refused receives the error that came instead
@@ -83,6 +78,7 @@ public final class GetReceiver extends SerialSubscription
   /// @param clock receives the end of the stream
   GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
       BiConsumer<GetReceiver, Messages.Found> decided, Consumer<Throwable> refused) {
+    super(setting.startLayer());
     this.landing = landing;
     this.clock = clock;
     this.setting = setting;
@@ -167,36 +163,6 @@ public final class GetReceiver extends SerialSubscription
     return Math.min(slices, setting.creditSlices());
   }
 
-  @Override
-  public int startLayer() {
-    return setting.startLayer();
-  }
-
-  @Override
-  public void read(CoreSubscriber<? super LandedSlice> subscriber) {
-    serial.run(() -> {
-      if (reader != null) {
-        Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
-        return;
-      }
-      reader = subscriber;
-      subscriber.onSubscribe(this);
-      if (done) {
-        subscriber.onError(failure == null ? leaseEnded() : failure);
-      }
-      proceed();
-    });
-  }
-
-  @Override
-  public void end() {
-    serial.run(() -> {
-      if (!done) {
-        fail(leaseEnded());
-      }
-    });
-  }
-
   static CancellationException leaseEnded() {
     return new CancellationException("lease ended before its stream");
   }
@@ -248,11 +214,6 @@ public final class GetReceiver extends SerialSubscription
           : windows.missing();
       proceed();
     });
-  }
-
-  @Override
-  protected RuntimeException misrequest(long n) {
-    return Demand.refusal(n);
   }
 
   @Override

@@ -11,7 +11,6 @@ import io.penstock.budget.Permits;
 import io.penstock.carrier.LeasedMemory;
 import io.penstock.operator.Demand;
 import io.penstock.tier.slice.DraftWindow;
-import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.slice.LandedSlice;
 import io.penstock.wire.slice.SliceHeader;
@@ -19,62 +18,25 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Operators;
 
 /// Blocks that a node leased through a read ring, on their way into drafts: each is copied when a reader asks for it
 /// and the arena has a slot, verified there, and its lease given back. Nothing is in flight between two of them, so no
 /// byte of the budget is charged.
-final class RingStream extends SerialSubscription implements LandedStream {
+final class RingStream extends OneReader {
   private final GetSetting setting;
   private final StreamClock clock;
   private final BlockScope scope = new BlockScope();
   private final List<LeasedMemory> leased;
   private int next;
   private Permits.@Nullable Ticket ticket;
-  private @Nullable CoreSubscriber<? super LandedSlice> reader;
-  private @Nullable Throwable failure;
 
   /// @param leased one a key of the request, in its order; taken over
   /// @param clock receives the bytes, and the end
   RingStream(GetSetting setting, List<LeasedMemory> leased, StreamClock clock) {
+    super(setting.startLayer());
     this.setting = setting;
     this.leased = leased;
     this.clock = clock;
-  }
-
-  @Override
-  public int startLayer() {
-    return setting.startLayer();
-  }
-
-  @Override
-  public void read(CoreSubscriber<? super LandedSlice> subscriber) {
-    serial.run(() -> {
-      if (reader != null) {
-        Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
-        return;
-      }
-      reader = subscriber;
-      subscriber.onSubscribe(this);
-      if (done) {
-        subscriber.onError(failure == null ? GetReceiver.leaseEnded() : failure);
-      }
-      proceed();
-    });
-  }
-
-  @Override
-  public void end() {
-    serial.run(() -> {
-      if (!done) { // after most of them: an error takes longer than the rest of an end
-        fail(GetReceiver.leaseEnded());
-      }
-    });
-  }
-
-  @Override
-  protected RuntimeException misrequest(long n) {
-    return Demand.refusal(n);
   }
 
   @Override

@@ -103,7 +103,8 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clocks.outgoing(call);
       return SliceAnswer.of(
-          new SliceAnswer.Question(() -> atOnce(asked), scope -> lease(asked, scope), asked.shape(),
+          new SliceAnswer.Question(asked.keys().size(), () -> atOnce(asked), scope -> lease(asked, scope),
+              asked.shape(),
               request.isVerified()),
           framing(asked, InlineCarrier.INSTANCE, clock, request.isVerified()), inFlight, waits.stall(asked.onMiss()),
           clock);
