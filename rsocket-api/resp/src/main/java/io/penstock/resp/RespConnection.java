@@ -43,7 +43,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private final Queue<Object> inbox = new ArrayDeque<>();
   private final Runnable answered = this::answered;
   private @Nullable Session session;
-  private @Nullable AwakeLoop loop;
+  private @Nullable SharedLoop loop;
   /// Number of this connection in its loop.
   private int number;
   private List<byte[]> args = new ArrayList<>();
@@ -71,9 +71,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   @Override
   public void handlerAdded(ChannelHandlerContext context) {
     session = new Session(house, context);
-    AwakeLoop awake = house.awake(context.channel().eventLoop());
-    loop = awake;
-    number = awake.connect();
+    SharedLoop shared = house.shared(context.channel().eventLoop());
+    loop = shared;
+    number = shared.connect();
   }
 
   private Session session() {

@@ -2,17 +2,19 @@ package io.penstock.resp;
 
 import static java.util.Objects.requireNonNull;
 
-import io.netty.util.concurrent.EventExecutor;
+import io.netty.channel.EventLoop;
 import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RespSettings;
 import io.penstock.node.door.DoorTerms;
 import io.penstock.node.door.RefusalLog;
+import io.penstock.wire.transport.AwakeLoops;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -30,26 +32,28 @@ final class RespHouse {
   private final Set<String> claims = ConcurrentHashMap.newKeySet();
   private final ScanCursors cursors = new ScanCursors();
   private final RefusalLog refusals;
-  private final Map<EventExecutor, AwakeLoop> loops = new ConcurrentHashMap<>();
+  private final Map<EventLoop, SharedLoop> loops = new ConcurrentHashMap<>();
+  private final AwakeLoops awake;
   private volatile boolean isDraining;
 
   /// @param mostValue longest value, in bytes
   /// @param roomNanos longest wait of a value for room
-  /// @param awakeNanos how long an event loop stays awake for the next request
+  /// @param awake how long an event loop stays awake for the next request
   record Limits(int mostValue, long roomNanos, int mostConnections, long stallNanos, boolean mayFlush,
-      long graceNanos, long awakeNanos) {
+      long graceNanos, Duration awake) {
     static Limits of(NodeConfig config) {
       return new Limits(config.get(RespSettings.MOST_VALUE), config.get(RespSettings.ROOM).toNanos(),
           config.get(RespSettings.CONNECTIONS),
           config.get(NodeSettings.STALL_TIMEOUT).toNanos(), config.get(RespSettings.FLUSH),
           config.get(RespSettings.GRACE).toNanos(),
-          TimeUnit.MICROSECONDS.toNanos(config.get(RespSettings.AWAKE)));
+          Duration.of(config.get(RespSettings.AWAKE), ChronoUnit.MICROS));
     }
   }
 
   RespHouse(DoorTerms terms) {
     this.terms = requireNonNull(terms, "terms");
     this.limits = Limits.of(terms.config());
+    this.awake = new AwakeLoops(limits.awake, terms.clocks().nanos());
     this.refusals = new RefusalLog(DoorSettings.RESP.name(), terms.clocks().nanos());
     this.begunNanos = terms.clocks().nanos().getAsLong();
   }
@@ -95,9 +99,9 @@ final class RespHouse {
     return terms.clocks().nanos().getAsLong() - begunNanos;
   }
 
-  /// What keeps `loop` awake; one for all connections of a loop.
-  AwakeLoop awake(EventExecutor loop) {
-    return loops.computeIfAbsent(loop, one -> new AwakeLoop(one, limits.awakeNanos, terms.clocks().nanos()));
+  /// The one of `loop`, for all its connections.
+  SharedLoop shared(EventLoop loop) {
+    return loops.computeIfAbsent(loop, one -> new SharedLoop(awake.of(one)));
   }
 
   void begin() {

@@ -8,6 +8,7 @@ import io.penstock.node.setting.SettingType;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.SocketTuning;
 import io.penstock.wire.transport.TransportKind;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -60,6 +61,10 @@ public final class TransportSettings {
       SettingType.count(0, 1_000_000), "0",
       "Microseconds that the thread of a read ring may spin before it sleeps, for clients that wish it; it takes a"
           + " processor meanwhile.");
+  public static final Setting<Integer> AWAKE = new Setting<>("transport.awake.micros", SettingType.count(0, 1000),
+      "" + SocketTuning.AWAKE.toNanos() / 1000,
+      "Microseconds for which a network thread looks for the next frame of a client whose requests have one answer"
+          + " each, before it sleeps; while that is of use.");
   public static final Setting<Optional<Path>> REGIONS = new Setting<>("regions.folder", SettingType.pathOrOff(), "off",
       "Folder, such as /dev/shm, of files of this user in shared memory whose slots the node reads and writes for"
           + " clients at listen.socket, such as vLLM; or off.");
@@ -76,7 +81,7 @@ public final class TransportSettings {
 
   /// All settings in the order of the help.
   public static final List<Setting<?>> ALL = List.of(SOCKET, WEB_SOCKET_PORT, ORIGINS, PROTOCOL, FALLBACK, CONGESTION,
-      CARRIER, RINGS, RING_SPIN, REGIONS, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
+      CARRIER, RINGS, RING_SPIN, AWAKE, REGIONS, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
 
   private TransportSettings() {}
 

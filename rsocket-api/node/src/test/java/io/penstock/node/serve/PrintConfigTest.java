@@ -100,6 +100,7 @@ final class PrintConfigTest {
         transport.carrier              auto                     default
         transport.rings                16                       default
         transport.ring.spin.micros     0                        default
+        transport.awake.micros         100                      default
         regions.folder                 off                      default
         transport.send.buffer          auto                     default
         transport.receive.buffer       auto                     default

@@ -32,7 +32,7 @@ public final class LoopTimers {
     }
   }
 
-  private static boolean isDriven(EventLoop loop) {
+  static boolean isDriven(EventLoop loop) {
     return loop.parent() == null;
   }
 }

@@ -27,7 +27,7 @@ import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.space.NodeSpaces;
-import io.penstock.wire.transport.CongestionControl;
+import io.penstock.wire.transport.SocketTuning;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -109,7 +109,7 @@ final class GrownPair implements AutoCloseable {
   private Mono<KvClient> connected(Served space) {
     KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
         .windowBlocks(wire.windowBlocks()).build();
-    return KvClient.connect(BenchTransport.TCP.client("127.0.0.1", told, CongestionControl.AUTOMATIC, loops), options,
+    return KvClient.connect(BenchTransport.TCP.client("127.0.0.1", told, SocketTuning.defaults(), loops), options,
         space.made.space(), landed, clientBudget);
   }
 

@@ -10,6 +10,7 @@ import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.NameResolver;
+import io.penstock.wire.transport.SocketTuning;
 import io.penstock.wire.transport.local.LocalTransport;
 import io.penstock.wire.transport.tcp.LoopbackPath;
 import io.penstock.wire.transport.tcp.ServerBounds;
@@ -92,9 +93,9 @@ public enum BenchTransport {
   /// A server of its own.
   ///
   /// @param name different from the names of the other listeners in `place`
-  ServerTransport<? extends Closeable> server(Place place, String name, CongestionControl congestion,
+  ServerTransport<? extends Closeable> server(Place place, String name, SocketTuning tuning,
       LoopResources loops) {
-    TcpServerOptions options = TcpServerOptions.on(local(place, name)).withCongestion(congestion);
+    TcpServerOptions options = TcpServerOptions.on(local(place, name)).withTuning(tuning);
     return switch (this) {
       case LOCAL -> LocalTransport.server(name, ConnectionLimits.defaults(), loops, ConnectionListener.noop());
       case WS -> (ServerTransport<TcpListener>) acceptor -> TcpTransport
@@ -110,11 +111,11 @@ public enum BenchTransport {
   }
 
   /// A client of the address that the peer on `host` reported.
-  public ClientTransport client(String host, String told, CongestionControl congestion, LoopResources loops) {
+  public ClientTransport client(String host, String told, SocketTuning tuning, LoopResources loops) {
     if (this == LOCAL) {
       return LocalTransport.client(told, ConnectionLimits.defaults(), loops, ConnectionListener.noop());
     }
-    TcpClientOptions options = TcpClientOptions.to(remote(host, told)).withCongestion(congestion);
+    TcpClientOptions options = TcpClientOptions.to(remote(host, told)).withTuning(tuning);
     return this == WS
         ? TcpTransport.webSocketClient(options, loops, ConnectionListener.noop())
         : TcpTransport.client(options, loops);

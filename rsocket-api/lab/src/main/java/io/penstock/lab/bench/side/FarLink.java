@@ -6,7 +6,7 @@ import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.link.HostPort;
 import io.penstock.node.text.Json;
-import io.penstock.wire.transport.CongestionControl;
+import io.penstock.wire.transport.SocketTuning;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
@@ -70,7 +70,7 @@ public final class FarLink implements AutoCloseable {
   /// Loads what this side needs while the other process starts.
   private static void prepare() {
     LoopResources loops = LoopResources.create("penstock-near-prepared", 1, true);
-    BenchTransport.TCP.client("127.0.0.1", "1", CongestionControl.AUTOMATIC, loops);
+    BenchTransport.TCP.client("127.0.0.1", "1", SocketTuning.defaults(), loops);
     loops.onClient(true);
     Json.MAPPER.readValue(Json.of(FarOrder.of(FarOrder.Verb.CPU)), FarOrder.class);
     BenchWait.end(loops);
@@ -95,7 +95,7 @@ public final class FarLink implements AutoCloseable {
     LoopResources loops = LoopResources.create("penstock-near-control", 1, true);
     try {
       RSocket control = BenchWait.of(RSocketConnector.create()
-          .connect(BenchTransport.TCP.client(host, "" + port, CongestionControl.AUTOMATIC, loops)));
+          .connect(BenchTransport.TCP.client(host, "" + port, SocketTuning.defaults(), loops)));
       FarLink link = new FarLink(host, control, loops, process, rest);
       link.ask(FarOrder.of(FarOrder.Verb.CPU)); // a node, or a server of another protocol, does not answer that
       return link;

@@ -1,6 +1,8 @@
 package io.penstock.lab.bench.side;
 
 import io.penstock.wire.transport.CongestionControl;
+import io.penstock.wire.transport.SocketTuning;
+import java.time.Duration;
 
 /// Order of the near side of a bench to the far side.
 ///
@@ -21,8 +23,10 @@ record FarOrder(Verb verb, BenchTransport transport, CongestionControl congestio
     SEGMENTS,
     /// Listen without RSocket, see [RawStream].
     RAW,
-    /// Answer bytes, see [FarSide].
+    /// Answer bytes, see [FarSide], on threads that sleep between two requests.
     PLAIN,
+    /// Answer bytes on threads that stay awake for a moment, as those of a node do.
+    PLAIN_AWAKE,
     /// Report the CPU time of the process.
     CPU,
     /// End the work that earlier orders began.
@@ -39,6 +43,17 @@ record FarOrder(Verb verb, BenchTransport transport, CongestionControl congestio
 
   static FarOrder segments(BenchTransport transport, CongestionControl congestion, MemoryKind memory) {
     return new FarOrder(Verb.SEGMENTS, transport, congestion, 0, 0, 0, false, memory);
+  }
+
+  /// How the sockets of a listener are used.
+  SocketTuning tuning() {
+    return tuning(verb, congestion);
+  }
+
+  /// The same for its peer.
+  static SocketTuning tuning(Verb verb, CongestionControl congestion) {
+    SocketTuning tuning = SocketTuning.defaults().withCongestion(congestion);
+    return verb == Verb.PLAIN ? tuning.withAwake(Duration.ZERO) : tuning;
   }
 
   /// @param address of a listener, as [BenchTransport#told]; empty for other orders

@@ -89,7 +89,7 @@ final class FarSide implements AutoCloseable {
       case NODE -> node(order);
       case SEGMENTS -> segments(order);
       case RAW -> raw(order);
-      case PLAIN -> plain(order);
+      case PLAIN, PLAIN_AWAKE -> plain(order);
       case CPU -> "";
       case END -> {
         end();
@@ -104,7 +104,7 @@ final class FarSide implements AutoCloseable {
   }
 
   private ServerTransport<? extends Closeable> server(FarOrder order, String name) {
-    return order.transport().server(place, name, order.congestion(), loops);
+    return order.transport().server(place, name, order.tuning(), loops);
   }
 
   private String segments(FarOrder order) {

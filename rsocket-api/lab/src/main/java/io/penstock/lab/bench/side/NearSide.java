@@ -13,6 +13,7 @@ import io.penstock.tier.PutSource;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.report.CarriedBytes;
+import io.penstock.wire.transport.SocketTuning;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
@@ -67,7 +68,7 @@ public final class NearSide implements AutoCloseable {
   }
 
   private ClientTransport client(BenchTransport transport, String told) {
-    return transport.client(far.host(), told, setting.congestion(), loops);
+    return transport.client(far.host(), told, SocketTuning.defaults().withCongestion(setting.congestion()), loops);
   }
 
   private String node(BenchTransport transport, int blockBytes, int layers, int blocks, boolean filled) {
@@ -93,9 +94,14 @@ public final class NearSide implements AutoCloseable {
   }
 
   /// Plain requests, each for an answer of `answerBytes`; the units are answers.
-  public Load plain(int answerBytes, int underWay) {
-    RSocket socket = BenchWait.of(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .connect(client(listening(FarOrder.Verb.PLAIN))));
+  ///
+  /// @param isAwake whether the threads of both sides stay awake between two requests, as those of a node do
+  public Load plain(int answerBytes, int underWay, boolean isAwake) {
+    FarOrder.Verb verb = isAwake ? FarOrder.Verb.PLAIN_AWAKE : FarOrder.Verb.PLAIN;
+    ClientTransport client = setting.transport().client(far.host(), listening(verb),
+        FarOrder.tuning(verb, setting.congestion()), loops);
+    RSocket socket =
+        BenchWait.of(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).connect(client));
     return new RequestLoad(underWay,
         () -> socket.requestResponse(ByteBufPayload.create(Unpooled.directBuffer(Integer.BYTES).writeInt(answerBytes)))
             .map(answer -> {

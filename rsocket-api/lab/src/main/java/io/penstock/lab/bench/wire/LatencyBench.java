@@ -39,7 +39,7 @@ final class LatencyBench {
   /// @param rows of gets
   /// @param hasBare whether a bare round trip is measured, too
   static long nanos(SideSetting setting, int rows, boolean hasBare) {
-    return rows * Turns.nanos(setting, hasBare ? 3 : 2) + Turns.nanos(setting, 3)
+    return rows * Turns.nanos(setting, hasBare ? 4 : 3) + Turns.nanos(setting, 3)
         + (setting.transport() == BenchTransport.SHARED ? Turns.nanos(setting, 2) : 0);
   }
 
@@ -70,15 +70,18 @@ final class LatencyBench {
   }
 
   private Get get(int blockBytes, BenchProgress progress) {
-    try (Load ours = near.blocks(blockBytes, 1, Direction.GET); Load plain = near.plain(blockBytes, 1)) {
-      List<List<Turn>> turns = turns(bare == null ? List.of(ours, plain) : List.of(ours, plain, bare), progress);
-      return Get.of(blockBytes, turns.getFirst(), turns.get(1), bare == null ? null : turns.getLast());
+    try (Load ours = near.blocks(blockBytes, 1, Direction.GET);
+        Load plain = near.plain(blockBytes, 1, false);
+        Load awake = near.plain(blockBytes, 1, true)) {
+      List<Load> loads = bare == null ? List.of(ours, plain, awake) : List.of(ours, plain, awake, bare);
+      List<List<Turn>> turns = turns(loads, progress);
+      return Get.of(blockBytes, turns.getFirst(), turns.get(1), turns.get(2), bare == null ? null : turns.getLast());
     }
   }
 
   private LookUps lookUps(int underWay, int batch, BenchProgress progress) {
     try (Load single = near.lookUps(1, underWay);
-        Load plain = near.plain(0, underWay);
+        Load plain = near.plain(0, underWay, false);
         Load batched = near.lookUps(batch, underWay)) {
       List<List<Turn>> turns = turns(List.of(single, plain, batched), progress);
       return LookUps.of(underWay, batch, turns.getFirst(), turns.get(1), turns.getLast());

@@ -40,16 +40,20 @@ record LatencyReport(String penstock, String transport, String congestion, doubl
   }
 
   /// @param ours a get of one block
-  /// @param plain an RSocket request/response whose answer has as many bytes
+  /// @param plain an RSocket request/response whose answer has as many bytes, on threads that sleep in between
   /// @param p50Ratio of ours to the plain one, in the same round
   /// @param cpuRatio ratio of the CPU time of both sides
+  /// @param awake the same request on threads that stay awake between two requests, as those of a node do
+  /// @param awakeP50Ratio of ours to that
+  /// @param awakeCpuRatio ratio of the CPU time of both sides
   /// @param roundTrip 64 bytes there and back over a bare Unix domain socket in C, with shared memory; else null
-  record Get(int blockBytes, Times ours, Times plain, double p50Ratio, double cpuRatio,
-      @Nullable RoundTrip roundTrip) {
-    static Get of(int blockBytes, List<Turn> ours, List<Turn> plain, @Nullable List<Turn> bare) {
+  record Get(int blockBytes, Times ours, Times plain, double p50Ratio, double cpuRatio, Times awake,
+      double awakeP50Ratio, double awakeCpuRatio, @Nullable RoundTrip roundTrip) {
+    static Get of(int blockBytes, List<Turn> ours, List<Turn> plain, List<Turn> awake, @Nullable List<Turn> bare) {
       return new Get(blockBytes, Times.of(ours, blockBytes), Times.of(plain, 1),
-          Turns.ratio(ours, plain, turn -> turn.micros(50)),
-          Turns.ratio(ours, plain, Turn::cpuNanos) * blockBytes,
+          Turns.ratio(ours, plain, turn -> turn.micros(50)), Turns.ratio(ours, plain, Turn::cpuNanos) * blockBytes,
+          Times.of(awake, 1), Turns.ratio(ours, awake, turn -> turn.micros(50)),
+          Turns.ratio(ours, awake, Turn::cpuNanos) * blockBytes,
           bare == null ? null : RoundTrip.of(ours, bare));
     }
   }

@@ -17,10 +17,12 @@ final class LatencyTable {
 
   static String of(LatencyReport report) {
     TextTable table = new TextTable("BLOCK", "WHAT", "AVG us", "P50 us", "P99 us", "P99.9 us", "CPU us HERE", "THERE",
-        "P50 TO PLAIN", "CPU TO PLAIN");
+        "P50 OF GET", "CPU OF GET");
     for (Get get : report.gets()) {
-      row(table, get.blockBytes(), "get", get.ours(), number(get.p50Ratio()), number(get.cpuRatio()));
-      row(table, get.blockBytes(), "plain request", get.plain(), "", "");
+      row(table, get.blockBytes(), "get", get.ours(), "", "");
+      row(table, get.blockBytes(), "plain request", get.plain(), times(get.p50Ratio()), times(get.cpuRatio()));
+      row(table, get.blockBytes(), "plain, awake", get.awake(), times(get.awakeP50Ratio()),
+          times(get.awakeCpuRatio()));
     }
     Borrowed borrowed = report.borrowed();
     if (borrowed != null) {
@@ -69,9 +71,14 @@ final class LatencyTable {
   private static String settings(LatencyReport report) {
     return String.format(Locale.ROOT,
         "one get at a time over %s, congestion control %s, each byte verified by its checksum%n"
+            + "threads look for the next frame for a moment before they sleep, but for those of a plain request%n"
             + "medians of %s of %.1f s each by turns, after a warm-up of %.1f s for each row%n",
         report.transport(), report.congestion(), Plural.of(report.rounds(), "round"), report.seconds(),
         report.warmUpSeconds());
+  }
+
+  private static String times(double ratio) {
+    return String.format(Locale.ROOT, "%.2f times", ratio);
   }
 
   private static String number(double value) {

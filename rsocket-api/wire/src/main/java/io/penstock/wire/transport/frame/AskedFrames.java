@@ -11,7 +11,6 @@ import java.util.Map;
 /// it sent. Safe from any thread.
 public final class AskedFrames {
   private static final int BODY = FrameHeaderCodec.size();
-  private static final int FLAG_BITS = 10;
   private static final int REQUEST_N = FrameType.REQUEST_N.getEncodedType();
   private static final int CANCEL = FrameType.CANCEL.getEncodedType();
   private static final int ERROR = FrameType.ERROR.getEncodedType();
@@ -29,7 +28,7 @@ public final class AskedFrames {
     if (streamId == 0 || frame.readableBytes() < BODY) {
       return;
     }
-    int type = type(frame);
+    int type = FrameTypes.of(frame);
     if (type == REQUEST_N) {
       ask(streamId, frame.getInt(frame.readerIndex() + BODY));
     } else if (type == CANCEL || type == ERROR) {
@@ -44,17 +43,12 @@ public final class AskedFrames {
       return;
     }
     int streamId = frame.getInt(frame.readerIndex());
-    int type = type(frame);
+    int type = FrameTypes.of(frame);
     if (type == PAYLOAD && !FrameHeaderCodec.hasComplete(frame)) {
       gotOne(streamId);
     } else if (type == PAYLOAD || type == CANCEL || type == ERROR) {
       forget(streamId);
     }
-  }
-
-  /// Type as it is written, for a peer may send one that RSocket does not have.
-  static int type(ByteBuf frame) {
-    return frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >>> FLAG_BITS;
   }
 
   private synchronized void ask(int streamId, int frames) {

@@ -102,20 +102,20 @@ public final class StreamBodies {
   /// A frame leaves for the peer.
   public void sends(int streamId, ByteBuf frame) {
     Stream opening = SENT.get();
-    if (opening != null && isAsking(AskedFrames.type(frame))) {
+    if (opening != null && isAsking(frame)) {
       SENT.remove();
       opening.enter(new Received(this, streamId));
     }
   }
 
-  private static boolean isAsking(int type) {
-    return type == FrameType.REQUEST_STREAM.getEncodedType() || type == FrameType.REQUEST_RESPONSE.getEncodedType();
+  private static boolean isAsking(ByteBuf frame) {
+    return FrameTypes.is(FrameType.REQUEST_STREAM, frame) || FrameTypes.is(FrameType.REQUEST_RESPONSE, frame);
   }
 
   /// Passes on a frame of the peer.
   public void receives(ByteBuf frame, Consumer<ByteBuf> to) {
     if (frame.readableBytes() < HEAD || frame.readableBytes() > MOST_REQUEST_BYTES
-        || AskedFrames.type(frame) != FrameType.REQUEST_CHANNEL.getEncodedType()) {
+        || !FrameTypes.is(FrameType.REQUEST_CHANNEL, frame)) {
       to.accept(frame);
       return;
     }
@@ -134,7 +134,7 @@ public final class StreamBodies {
     }
     int flags = frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES);
     Stream stream = streams.get(frame.getInt(frame.readerIndex()));
-    if (stream == null || AskedFrames.type(frame) != FrameType.PAYLOAD.getEncodedType()
+    if (stream == null || !FrameTypes.is(FrameType.PAYLOAD, frame)
         || (flags & (METADATA | FOLLOWS | NEXT)) != NEXT) {
       return 0;
     }

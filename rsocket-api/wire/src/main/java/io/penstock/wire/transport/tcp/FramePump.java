@@ -36,6 +36,7 @@ final class FramePump {
   private final Executor loop;
   private final Consumer<Throwable> broken;
   private final @Nullable FrameListener frames;
+  private final NextFrame next;
   private volatile long writtenBytes;
   // The rest belongs to the event loop.
   private @Nullable ChannelHandlerContext context;
@@ -51,9 +52,11 @@ final class FramePump {
   /// @param loop runs a task on the channel's event loop, after the one that runs there now
   /// @param broken closes the channel: a frame is lost, so nothing may follow it
   /// @param frames sees each frame that is sent; null for none
+  /// @param next sees them too, and hears when all that was at hand is written
   FramePump(Channel channel, Framing framing, SendQueue queue, Executor loop, Consumer<Throwable> broken,
-      @Nullable FrameListener frames) {
+      @Nullable FrameListener frames, NextFrame next) {
     this.frames = frames;
+    this.next = next;
     this.channel = channel;
     this.framing = framing;
     this.queue = queue;
@@ -130,6 +133,7 @@ final class FramePump {
       burst += Math.abs(moved);
       to.flush();
       if (moved <= 0) {
+        next.isAwaited();
         return;
       }
     }
@@ -150,6 +154,7 @@ final class FramePump {
       }
       int size = frame.readableBytes();
       try {
+        next.passes(frame);
         if (frames != null) {
           frames.sent(frame);
         }

@@ -3,6 +3,7 @@ package io.penstock.wire.transport.tcp;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.penstock.wire.transport.AwakeLoops;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.Refusal;
 import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
@@ -26,9 +27,10 @@ final class IncomingFrames {
   private static final int PARTS = 10;
 
   /// Parts of a listener that all its connections share.
-  record Server(ReceiveLimits limits, FrameRoom room, AcceptedConnections accepted) {
+  record Server(ReceiveLimits limits, FrameRoom room, AcceptedConnections accepted, AwakeLoops loops) {
     Server(TcpServerOptions options) {
-      this(options.receive(), new FrameRoom(options.receive().roomBytes()), new AcceptedConnections(options.slots()));
+      this(options.receive(), new FrameRoom(options.receive().roomBytes()), new AcceptedConnections(options.slots()),
+          AwakeLoops.of(options.tuning()));
     }
   }
 

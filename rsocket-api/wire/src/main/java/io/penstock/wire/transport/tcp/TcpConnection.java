@@ -14,6 +14,8 @@ import io.penstock.KvException;
 import io.penstock.operator.Failures;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
+import io.penstock.wire.transport.AwakeLoop;
+import io.penstock.wire.transport.AwakeLoops;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
@@ -26,6 +28,7 @@ import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.frame.FrameBuffers;
 import io.penstock.wire.transport.frame.FrameInbox;
+import io.penstock.wire.transport.frame.FrameTypes;
 import io.penstock.wire.transport.frame.SendQueue;
 import io.penstock.wire.transport.frame.StreamBodies;
 import io.rsocket.DuplexConnection;
@@ -67,8 +70,6 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   /// Its name among the handlers of the channel.
   static final String HANDLER = "penstock.frames";
 
-  /// Shift of the type in the two bytes of type and flags of a frame.
-  private static final int TYPE_SHIFT = 10;
   /// Message to a peer about a frame at which RSocket fails: internals of the failure are not sent.
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
@@ -81,6 +82,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   private final IncomingFrames incoming;
   private final FrameInbox inbox;
   private final StreamBodies bodies;
+  private final NextFrame next;
   private final Object source;
   private final String peer;
   private final long peerProcess;
@@ -95,7 +97,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   private long discarded;
 
   private TcpConnection(Channel channel, Framing framing, ConnectionLimits limits, ConnectionListener listener,
-      IncomingFrames.@Nullable Server server) {
+      AwakeLoops loops, IncomingFrames.@Nullable Server server) {
     this.channel = channel;
     this.framing = framing;
     this.limits = limits;
@@ -105,23 +107,29 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     this.peer = SourceAddress.words(channel.remoteAddress());
     this.peerProcess = PeerProcess.of(channel);
     FrameListener frames = listener.frames(this);
-    this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff, frames);
+    AwakeLoop loop = loops.of(channel.eventLoop());
+    this.next = new NextFrame(() -> loop.heard(false));
+    this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff, frames, next);
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
     this.bodies = new StreamBodies(inbox::isPassing, this::giveUpAbandoned);
     this.incoming = frames == null
         ? new IncomingFrames(channel, limits.maxFrameBytes(), server, this, bodies,
-            passedOn(bodies, inbox))
-        : new IncomingFrames(channel, limits.maxFrameBytes(), server, this, null, heard(frames, inbox));
+            passedOn(next, bodies, inbox))
+        : new IncomingFrames(channel, limits.maxFrameBytes(), server, this, null, heard(next, frames, inbox));
   }
 
-  private static Consumer<ByteBuf> passedOn(StreamBodies bodies, FrameInbox inbox) {
+  private static Consumer<ByteBuf> passedOn(NextFrame next, StreamBodies bodies, FrameInbox inbox) {
     Consumer<ByteBuf> accept = inbox::accept;
-    return frame -> bodies.receives(frame, accept);
+    return frame -> {
+      next.passes(frame);
+      bodies.receives(frame, accept);
+    };
   }
 
-  private static Consumer<ByteBuf> heard(FrameListener frames, FrameInbox inbox) {
+  private static Consumer<ByteBuf> heard(NextFrame next, FrameListener frames, FrameInbox inbox) {
     return frame -> {
+      next.passes(frame);
       frames.received(frame);
       inbox.accept(frame);
     };
@@ -129,19 +137,19 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
   static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
-      ConnectionListener listener) {
-    return open(connection, framing, limits, listener, null, false);
+      ConnectionListener listener, AwakeLoops loops) {
+    return open(connection, framing, limits, listener, loops, null, false);
   }
 
   /// Opens with TLS, if `options` have it; completes when frames may be sent.
   static Mono<DuplexConnection> open(Connection connection, Framing framing, TcpClientOptions options,
-      ConnectionListener listener) {
+      ConnectionListener listener, AwakeLoops loops) {
     Channel channel = connection.channel();
     ClientTls tls = options.tls();
     if (tls == null || !(options.remote() instanceof InetSocketAddress node)) {
-      return framing.install(channel.pipeline(), open(connection, framing, options.limits(), listener));
+      return framing.install(channel.pipeline(), open(connection, framing, options.limits(), listener, loops));
     }
-    TcpConnection opened = open(connection, framing, options.limits(), listener, null, true);
+    TcpConnection opened = open(connection, framing, options.limits(), listener, loops, null, true);
     return TlsStart.connect(channel, opened, node, options.connectTimeout(), tls)
         .flatMap(secured -> framing.install(channel.pipeline(), opened));
   }
@@ -150,7 +158,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   static TcpConnection accept(Connection connection, Framing framing, TcpServerOptions options,
       ConnectionListener listener, IncomingFrames.Server server) {
     ServerTls tls = options.local() instanceof InetSocketAddress ? options.tls() : null;
-    TcpConnection opened = open(connection, framing, options.limits(), listener, server, tls != null);
+    TcpConnection opened = open(connection, framing, options.limits(), listener, server.loops(), server, tls != null);
     TlsStart.accept(connection.channel(), opened, tls);
     opened.incoming.begin(options.slots().timeToSetup());
     server.accepted().enter(opened);
@@ -158,9 +166,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   }
 
   private static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
-      ConnectionListener listener, IncomingFrames.@Nullable Server server, boolean hasTls) {
+      ConnectionListener listener, AwakeLoops loops, IncomingFrames.@Nullable Server server, boolean hasTls) {
     Channel channel = connection.channel();
-    TcpConnection opened = new TcpConnection(channel, framing, limits, listener, server);
+    TcpConnection opened = new TcpConnection(channel, framing, limits, listener, loops, server);
     ChannelConfig config = channel.config();
     config.setAutoRead(false);
     config.setRecvByteBufAllocator(
@@ -185,7 +193,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     }
     incoming.sent(streamId, frame);
     bodies.sends(streamId, frame);
-    boolean isCancel = isCancel(frame);
+    boolean isCancel = FrameTypes.is(FrameType.CANCEL, frame);
     switch (queue.offer(streamId, frame)) {
       case WAKE -> pump.wake(size);
       case OVERRUN -> fail(queue.overrunBy(size));
@@ -197,12 +205,6 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
       case QUEUED -> {
       }
     }
-  }
-
-  private static boolean isCancel(ByteBuf frame) {
-    return frame.readableBytes() >= FrameHeaderCodec.size()
-        && frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >> TYPE_SHIFT == FrameType.CANCEL
-            .getEncodedType();
   }
 
   @Override
@@ -480,6 +482,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
     incoming.readComplete();
+    next.isAwaited();
     context.fireChannelReadComplete();
   }
 

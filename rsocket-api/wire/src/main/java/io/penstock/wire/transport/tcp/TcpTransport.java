@@ -8,6 +8,7 @@ import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.penstock.check.InternetAddress;
 import io.penstock.system.SocketFile;
+import io.penstock.wire.transport.AwakeLoops;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.LoopTimers;
@@ -129,7 +130,7 @@ public final class TcpTransport {
       tcp = tcp.option(ChannelOption.SO_RCVBUF, tuning.receiveBytes());
     }
     return new Client(alloc == null ? tcp : tcp.option(ChannelOption.ALLOCATOR, alloc), options, framing, loops,
-        listener);
+        listener, AwakeLoops.of(tuning));
   }
 
   static ServerTransport<TcpListener> server(TcpServerOptions options, Framing framing, LoopResources loops,
@@ -211,7 +212,7 @@ public final class TcpTransport {
   }
 
   private record Client(TcpClient tcp, TcpClientOptions options, Framing framing, LoopResources loops,
-      ConnectionListener listener) implements ClientTransport, TimedTransport {
+      ConnectionListener listener, AwakeLoops awake) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
       return LoopTimers.ofFirst(loops.onClient(LoopResources.DEFAULT_NATIVE));
@@ -223,7 +224,7 @@ public final class TcpTransport {
           .connect())
           .onErrorMap(ConnectException.class, e -> notListening(options.remote(), e))
           .onErrorMap(FileNotFoundException.class, e -> notListening(options.remote(), e))
-          .flatMap(connection -> TcpConnection.open(connection, framing, options, listener));
+          .flatMap(connection -> TcpConnection.open(connection, framing, options, listener, awake));
     }
 
     @Override

@@ -1,8 +1,9 @@
-package io.penstock.resp;
+package io.penstock.wire.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,7 +31,7 @@ final class AwakeLoopTest {
   }
 
   private boolean isAwakeOnceHeard() {
-    loop.heard(1, false);
+    loop.heard(false);
     return isAwakeForAMoment();
   }
 
@@ -43,10 +44,10 @@ final class AwakeLoopTest {
 
   @Test
   void aLoop_staysAwakeForAMoment_afterEachRead() {
-    loop.heard(1, false);
+    loop.heard(false);
     nanos += MOMENT - 1;
     assertThat(isAwake()).isTrue();
-    loop.heard(1, false);
+    loop.heard(false);
     nanos += MOMENT - 1;
     assertThat(isAwake()).isTrue();
     nanos += 1;
@@ -67,10 +68,10 @@ final class AwakeLoopTest {
   void aTryOfUse_keepsTheLoopAwake_asBefore() {
     hearInVain();
     for (int i = 2; i <= AwakeLoop.PROBE; i++) {
-      loop.heard(1, false);
+      loop.heard(false);
     }
     assertThat(isAwake()).isTrue();
-    loop.heard(1, false);
+    loop.heard(false);
     assertThat(isAwakeForAMoment()).isTrue();
     for (int i = 1; i < AwakeLoop.CREDIT; i++) {
       assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
@@ -81,17 +82,17 @@ final class AwakeLoopTest {
   @Test
   void readsThatCameTogether_areNoUseOfBeingAwake() {
     for (int i = 0; i < AwakeLoop.CREDIT; i++) {
-      loop.heard(1, false);
+      loop.heard(false);
       assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
     }
-    loop.heard(1, false);
+    loop.heard(false);
     assertThat(isAwakeOnceHeard()).isFalse();
   }
 
   @Test
   void aLoop_sleepsAtOnce_whereAnotherThreadTakesItsCore() {
     step = AwakeLoop.TAKEN_NANOS;
-    loop.heard(1, false);
+    loop.heard(false);
     assertThat(isAwake()).as("a core that no thread wants").isTrue();
     step++;
     assertThat(isAwake()).as("one that is taken").isFalse();
@@ -104,36 +105,31 @@ final class AwakeLoopTest {
   void aLoop_offersItsCore_butForTurnsInWhichNoRequestWasWhole() {
     step = AwakeLoop.TAKEN_NANOS + 1;
     for (int i = 0; i < 2 * AwakeLoop.CREDIT; i++) {
-      loop.heard(1, true);
-      loop.heard(2, true);
+      loop.heard(true);
+      loop.heard(true);
       assertThat(isAwake()).as("turn %d", i).isTrue();
     }
     assertThat(isAwake()).as("nothing came").isFalse();
-    loop.heard(1, true);
-    loop.heard(2, false);
-    loop.heard(3, true);
+    loop.heard(true);
+    loop.heard(false);
+    loop.heard(true);
     assertThat(isAwake()).as("a whole request between others").isFalse();
-  }
-
-  @Test
-  void connectionsThatSendByTurns_shareTheLoop_untilOneSendsAlone() {
-    int one = loop.connect();
-    int other = loop.connect();
-    loop.heard(one, false);
-    loop.heard(other, false);
-    for (int i = 0; i < AwakeLoop.SHARED; i++) {
-      assertThat(loop.isShared()).as("read %d", i).isTrue();
-      loop.heard(other, false);
-    }
-    assertThat(loop.isShared()).isFalse();
-    loop.heard(one, false);
-    assertThat(loop.isShared()).isTrue();
   }
 
   @Test
   void aLoopWithoutAMoment_alwaysSleeps() {
     AwakeLoop never = new AwakeLoop(channel.eventLoop(), 0, () -> nanos);
-    never.heard(1, false);
+    never.heard(false);
     assertThat(isAwake()).isFalse();
+  }
+
+  @Test
+  void aDrivenLoop_neverStaysAwake_andEachLoopHasOne() {
+    AwakeLoops loops = new AwakeLoops(Duration.ofNanos(MOMENT), () -> nanos);
+    AwakeLoop driven = loops.of(channel.eventLoop());
+    driven.heard(false);
+    assertThat(isAwake()).isFalse();
+    assertThat(loops.of(channel.eventLoop())).isSameAs(driven);
+    assertThat(loops.of(new EmbeddedChannel().eventLoop())).isNotSameAs(driven);
   }
 }

@@ -1,27 +1,23 @@
-package io.penstock.resp;
+package io.penstock.wire.transport;
 
 import io.netty.util.concurrent.EventExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/// Keeps an event loop awake for a moment after it has read from a client: what comes next finds it running. To wake a
+/// Keeps an event loop awake for a moment after it has heard from a peer: what comes next finds it running. To wake a
 /// sleeping thread costs more than a short request, at both sides. Meanwhile the loop looks for new bytes again and
 /// again. Where another thread wants its core, it sleeps at once. It offers its core after each turn, but for one in
-/// which it heard of values alone whose short rest has to come: then no client can go on anyway.
+/// which it heard of values alone whose short rest has to come: then no peer can go on anyway.
 ///
 /// It stays awake as long as that is of use: each moment in which nothing came counts against the next ones. Then one
-/// read in [#PROBE] is followed by another try.
-///
-/// It knows as well whether several connections of the loop send by turns. On the event loop.
-final class AwakeLoop {
+/// call in [#PROBE] is followed by another try. On the event loop.
+public final class AwakeLoop {
   /// Moments of no use in a row, after useful ones, until the loop sleeps again.
   static final int CREDIT = 8;
-  /// Reads between two tries while being awake is of no use.
+  /// Calls between two tries while being awake is of no use.
   static final int PROBE = 64;
   /// A core that was offered for longer was taken by another thread.
   static final long TAKEN_NANOS = 10_000;
-  /// Reads of one connection, with none of another between them, until the loop is not shared.
-  static final int SHARED = 64;
 
   private final EventExecutor loop;
   private final long momentNanos;
@@ -29,19 +25,14 @@ final class AwakeLoop {
   private final Runnable look = this::look;
   private long end;
   private boolean isAwake;
-  /// The sockets were asked since a client was heard.
+  /// The sockets were asked since a peer was heard.
   private boolean hasLooked;
-  /// A client was heard in this turn of the loop.
+  /// A peer was heard in this turn of the loop.
   private boolean isHeard;
-  /// All clients that were heard in this turn have a little more to send.
+  /// All peers that were heard in this turn have a little more to send.
   private boolean isMoreDue;
   private int credit = CREDIT;
   private int asleep;
-  private int connections;
-  /// The connection that was heard last.
-  private int last;
-  /// Reads of one connection in a row until it has the loop to itself.
-  private int shared;
 
   /// @param momentNanos how long; 0 for never
   /// @param nanos time
@@ -51,28 +42,12 @@ final class AwakeLoop {
     this.nanos = nanos;
   }
 
-  /// A number for a connection of this loop.
-  int connect() {
-    return ++connections;
-  }
-
-  /// Whether other connections have sent something lately, too.
-  boolean isShared() {
-    return shared > 0;
-  }
-
-  /// The client of `connection` has sent something.
+  /// A peer has sent something, or will answer soon.
   ///
   /// @param hasMore whether a short rest of its request has to come before it gets an answer
-  void heard(int connection, boolean hasMore) {
-    shared = connection == last ? Math.max(0, shared - 1) : SHARED;
-    last = connection;
+  public void heard(boolean hasMore) {
     isMoreDue = hasMore && (isMoreDue || !isHeard || !isAwake);
     isHeard = true;
-    heard();
-  }
-
-  private void heard() {
     if (isAwake) {
       credit = hasLooked ? CREDIT : credit;
       hasLooked = false;

@@ -1,0 +1,86 @@
+package io.penstock.wire.transport.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.penstock.wire.transport.AwakeLoops;
+import io.penstock.wire.transport.ConnectionLimits;
+import io.penstock.wire.transport.ConnectionListener;
+import io.rsocket.frame.CancelFrameCodec;
+import io.rsocket.frame.FrameHeaderCodec;
+import io.rsocket.frame.FrameType;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.netty.Connection;
+import reactor.netty.DisposableServer;
+import reactor.netty.resources.LoopResources;
+import reactor.netty.tcp.TcpClient;
+import reactor.netty.tcp.TcpServer;
+
+@Timeout(300)
+final class NextFrameTest {
+  private int waits;
+  private final NextFrame next = new NextFrame(() -> waits++);
+
+  private boolean isAwaitedAfter(FrameType type) {
+    ByteBuf frame = frame(type);
+    next.passes(frame);
+    frame.release();
+    int before = waits;
+    next.isAwaited();
+    return waits > before;
+  }
+
+  private static ByteBuf frame(FrameType type) {
+    return FrameHeaderCodec.encode(ByteBufAllocator.DEFAULT, 1, type, 0);
+  }
+
+  @Test
+  void theNextFrame_isAwaited_whileTheLastRequestHasOneAnswer() {
+    assertThat(isAwaitedAfter(FrameType.SETUP)).as("before the first request").isFalse();
+    assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).isTrue();
+    assertThat(isAwaitedAfter(FrameType.PAYLOAD)).as("its answer").isTrue();
+    assertThat(isAwaitedAfter(FrameType.REQUEST_STREAM)).isFalse();
+    assertThat(isAwaitedAfter(FrameType.PAYLOAD)).as("an item of a stream").isFalse();
+    assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).isTrue();
+    assertThat(isAwaitedAfter(FrameType.REQUEST_CHANNEL)).isFalse();
+  }
+
+  @Test
+  void aFrameWithoutAWholeHeader_changesNothing() {
+    assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).isTrue();
+    next.passes(Unpooled.EMPTY_BUFFER);
+    next.isAwaited();
+    assertThat(waits).isEqualTo(2);
+  }
+
+  @Test
+  void aConnectionThatHasSentSuchARequest_keepsItsLoopAwake() throws InterruptedException {
+    LoopResources loops = LoopResources.create("next", 1, true);
+    DisposableServer server = TcpServer.create().host("127.0.0.1").port(0).runOn(loops).bindNow();
+    CountDownLatch asked = new CountDownLatch(1);
+    AwakeLoops awake = new AwakeLoops(Duration.ofNanos(1), () -> {
+      asked.countDown();
+      return System.nanoTime();
+    });
+    try {
+      Connection connection = TcpClient.create().remoteAddress(server::address).runOn(loops).connectNow();
+      connection.channel().eventLoop().execute(() -> {
+        TcpConnection opened = TcpConnection.open(connection, Framing.LENGTHS, ConnectionLimits.defaults(),
+            ConnectionListener.noop(), awake);
+        opened.sendFrame(1, CancelFrameCodec.encode(ByteBufAllocator.DEFAULT, 1));
+        opened.sendFrame(1, frame(FrameType.REQUEST_RESPONSE));
+      });
+      asked.await();
+      connection.disposeNow();
+    } finally {
+      server.disposeNow();
+      Objects.requireNonNull(loops).disposeLater(Duration.ZERO, Duration.ofSeconds(10)).block();
+    }
+  }
+}
