@@ -132,6 +132,7 @@ final class FramePump {
       long moved = moveWritable(to);
       burst += Math.abs(moved);
       to.flush();
+      next.moved(Math.abs(moved));
       if (moved <= 0) {
         next.isAwaited();
         return;

@@ -455,6 +455,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
     readBytes = readBytes() + in.readableBytes();
+    next.moved(in.readableBytes());
     pump.readBegins();
     try {
       if (discarding) {

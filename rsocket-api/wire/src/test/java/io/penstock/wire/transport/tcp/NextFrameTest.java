@@ -52,6 +52,16 @@ final class NextFrameTest {
   }
 
   @Test
+  void theNextFrame_isNotAwaited_behindALongAnswer() {
+    assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).isTrue();
+    next.moved(NextFrame.MOST_BYTES);
+    assertThat(isAwaitedAfter(FrameType.PAYLOAD)).isTrue();
+    next.moved(1);
+    assertThat(isAwaitedAfter(FrameType.PAYLOAD)).isFalse();
+    assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).as("the next request").isTrue();
+  }
+
+  @Test
   void aFrameWithoutAWholeHeader_changesNothing() {
     assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).isTrue();
     next.passes(Unpooled.EMPTY_BUFFER);
