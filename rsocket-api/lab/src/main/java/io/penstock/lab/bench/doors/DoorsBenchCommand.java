@@ -5,6 +5,7 @@ import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.ProcessCpu;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.option.SizeOption;
 import java.io.IOException;
 import java.time.Duration;
@@ -32,7 +33,6 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   private static final int MOST_BYTES = 512 << 20;
   private static final int FIRST_BYTES = 64 << 10;
   private static final List<Integer> FIRST_TURNS_BYTES = List.of(FIRST_BYTES, 2 << 20);
-  private static final Duration FIRST_TURN = Duration.ofSeconds(4);
 
   @Option(names = "--sizes", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
       defaultValue = "64KiB,256KiB,1MiB,4MiB,16MiB,32MiB,64MiB",
@@ -50,6 +50,11 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
       description = "Rounds in which both take turns (default: ${DEFAULT-VALUE}).")
   private int rounds;
+
+  @Option(names = "--warm-up", paramLabel = "TIME", converter = SecondsOption.class, defaultValue = "16",
+      description = "Time in which the node stores and reads before the first row, until its code is compiled"
+          + " (default: ${DEFAULT-VALUE}).")
+  private Duration warmUp = Duration.ZERO;
 
   @Option(names = "--writers", paramLabel = "N", defaultValue = "8",
       description = "Connections that store values while the wait of one reader is measured; 0 for no such"
@@ -78,7 +83,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
     try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");
         DoorProcess ours = DoorProcess.node(place.path(), dram, loops);
         DoorProcess redis = DoorProcess.redis(console)) {
-      compile(ours);
+      compile(ours, warmUp);
       List<DoorsReport.Row> rows = new ArrayList<>();
       for (int connections : clients) {
         for (long size : sizes) {
@@ -95,7 +100,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
           waits.add(waits("redis", redis));
         }
       }
-      return new DoorsReport(PenstockVersion.current(), loops, seconds, rounds, rows, waits);
+      return new DoorsReport(PenstockVersion.current(), loops, warmUp.toNanos() / 1e9, seconds, rounds, rows, waits);
     }
   }
 
@@ -132,11 +137,12 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   }
 
   /// Has the code of a new node compiled, which the turn before the rounds of a row is too short for.
-  private static void compile(DoorProcess ours) throws IOException {
+  private static void compile(DoorProcess ours, Duration time) throws IOException {
+    List<DoorLoad.Kind> kinds = List.of(DoorLoad.Kind.SET, DoorLoad.Kind.GET);
     for (int bytes : FIRST_TURNS_BYTES) {
-      for (DoorLoad.Kind kind : List.of(DoorLoad.Kind.SET, DoorLoad.Kind.GET)) {
+      for (DoorLoad.Kind kind : kinds) {
         try (DoorLoad first = new DoorLoad(ours.port(), 4, bytes, kind)) {
-          first.run(FIRST_TURN);
+          first.run(time.dividedBy((long) FIRST_TURNS_BYTES.size() * kinds.size()));
         }
       }
     }

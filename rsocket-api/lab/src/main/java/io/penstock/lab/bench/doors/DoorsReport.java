@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param penstock version
 /// @param loops network threads of the node
+/// @param warmUpSeconds before the first row
 /// @param seconds of each turn
 /// @param waits of readers, at each server; empty if they were not measured
-record DoorsReport(String penstock, int loops, double seconds, int rounds, List<Row> rows, List<Wait> waits)
+record DoorsReport(String penstock, int loops, double warmUpSeconds, double seconds, int rounds,
+    List<Row> rows, List<Wait> waits)
     implements
       Bench.Report {
   private static final double MEGA = 1e6;
