@@ -9,11 +9,13 @@ import java.util.function.LongSupplier;
 /// again. Where another thread wants its core, it sleeps at once. It offers its core after each turn, but for one in
 /// which it heard of values alone whose short rest has to come: then no peer can go on anyway.
 ///
-/// It stays awake as long as that is of use: each moment in which nothing came counts against the next ones. Then one
-/// call in [#PROBE] is followed by another try. On the event loop.
+/// It stays awake as long as that is of use in two of three moments: one in which nothing came costs twice the credit
+/// that another one earns. Without credit, one call in [#PROBE] is followed by another try. On the event loop.
 public final class AwakeLoop {
-  /// Moments of no use in a row, after useful ones, until the loop sleeps again.
+  /// Most credit, which a loop begins with.
   static final int CREDIT = 8;
+  /// Credit that a moment of no use costs.
+  static final int COST = 2;
   /// Calls between two tries while being awake is of no use.
   static final int PROBE = 64;
   /// A core that was offered for longer was taken by another thread.
@@ -49,7 +51,7 @@ public final class AwakeLoop {
     isMoreDue = hasMore && (isMoreDue || !isHeard || !isAwake);
     isHeard = true;
     if (isAwake) {
-      credit = hasLooked ? CREDIT : credit;
+      credit = hasLooked ? Math.min(CREDIT, credit + 1) : credit;
       hasLooked = false;
       end = nanos.getAsLong() + momentNanos;
     } else if (momentNanos > 0 && (credit > 0 || ++asleep == PROBE) && !loop.isShuttingDown()) {
@@ -70,7 +72,7 @@ public final class AwakeLoop {
     long now = nanos.getAsLong();
     if (now - end >= 0 || loop.isShuttingDown()) {
       isAwake = false;
-      credit = Math.max(0, credit - 1);
+      credit = Math.max(0, credit - COST);
       return;
     }
     boolean goesOn = isMoreDue;

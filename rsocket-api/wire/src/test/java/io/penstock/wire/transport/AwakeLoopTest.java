@@ -35,8 +35,23 @@ final class AwakeLoopTest {
     return isAwakeForAMoment();
   }
 
-  private void hearInVain() {
-    for (int i = 0; i < AwakeLoop.CREDIT; i++) {
+  /// The loop hears something, then more as often as `useful` while it is awake, and then nothing for a moment.
+  ///
+  /// @return whether it was awake
+  private boolean isAwakeWith(int useful) {
+    loop.heard(false);
+    boolean was = isAwake();
+    for (int i = 0; i < useful; i++) {
+      loop.heard(false);
+      isAwake();
+    }
+    nanos += MOMENT;
+    assertThat(isAwake()).as("a moment later").isFalse();
+    return was;
+  }
+
+  private void hearInVain(int tries) {
+    for (int i = 0; i < tries; i++) {
       assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
     }
     assertThat(isAwakeOnceHeard()).as("one more").isFalse();
@@ -56,7 +71,7 @@ final class AwakeLoopTest {
 
   @Test
   void aLoop_sleepsAtOnce_whileNothingComesInItsMoments() {
-    hearInVain();
+    hearInVain(AwakeLoop.CREDIT / AwakeLoop.COST);
     for (int i = 2; i < AwakeLoop.PROBE; i++) {
       assertThat(isAwakeOnceHeard()).as("read %d", i).isFalse();
     }
@@ -65,23 +80,31 @@ final class AwakeLoopTest {
   }
 
   @Test
-  void aTryOfUse_keepsTheLoopAwake_asBefore() {
-    hearInVain();
+  void aTryOfUse_earnsAnotherOne() {
+    hearInVain(AwakeLoop.CREDIT / AwakeLoop.COST);
     for (int i = 2; i <= AwakeLoop.PROBE; i++) {
       loop.heard(false);
     }
-    assertThat(isAwake()).isTrue();
+    assertThat(isAwake()).as("a try").isTrue();
     loop.heard(false);
-    assertThat(isAwakeForAMoment()).isTrue();
-    for (int i = 1; i < AwakeLoop.CREDIT; i++) {
-      assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
+    assertThat(isAwakeForAMoment()).as("of use").isTrue();
+    assertThat(isAwakeOnceHeard()).as("with nothing left").isFalse();
+  }
+
+  @Test
+  void aLoop_staysAwake_whereTwoOfThreeMomentsAreOfUse_andNotWhereEachSecondIs() {
+    for (int i = 0; i < 8 * AwakeLoop.CREDIT; i++) {
+      assertThat(isAwakeWith(2)).as("two of use before each of no use, time %d", i).isTrue();
     }
-    assertThat(isAwakeOnceHeard()).isFalse();
+    for (int i = AwakeLoop.COST; i < AwakeLoop.CREDIT; i++) {
+      assertThat(isAwakeWith(1)).as("one of use before each of no use, time %d", i).isTrue();
+    }
+    assertThat(isAwakeWith(1)).isFalse();
   }
 
   @Test
   void readsThatCameTogether_areNoUseOfBeingAwake() {
-    for (int i = 0; i < AwakeLoop.CREDIT; i++) {
+    for (int i = 0; i < AwakeLoop.CREDIT / AwakeLoop.COST; i++) {
       loop.heard(false);
       assertThat(isAwakeOnceHeard()).as("try %d", i).isTrue();
     }
