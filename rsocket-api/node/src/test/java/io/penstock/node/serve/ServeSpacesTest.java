@@ -21,8 +21,10 @@ import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.content.KvPattern;
 import io.penstock.node.kvevents.KvIndex;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
@@ -45,6 +47,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -52,6 +56,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -412,6 +417,50 @@ final class ServeSpacesTest {
 
     Path large = Files.write(folder.resolve("large.bin"), new byte[8 << 20]);
     assertThat(command("put", space, large.toString()).err()).contains("value k of space values must be < the quota");
+  }
+
+  @Test
+  void aValue_isReplacedByACommand_thoughAnotherClientStoresItAllTheTime() throws Exception {
+    Node node = start(SPACES);
+    String[] space = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "16KiB",
+      "--name", "k"};
+    Path file = Files.write(folder.resolve("mine.bin"), new byte[20_000]);
+    Party party = new Party(node, ValueStore.space("values", 16 << 10, ""));
+    ValueStore values = new ValueStore(new RemoteTier(party.client, party.space));
+    MemorySegment theirs = MemorySegment.ofArray(new byte[40_000]);
+    AtomicInteger stored = new AtomicInteger();
+    Disposable others = Mono.defer(() -> values.replace("k", theirs.byteSize(), Flux.just(theirs), null, null))
+        .doOnNext(one -> stored.incrementAndGet()).repeat().subscribe();
+    Eventually.holds("the other client stores it", () -> stored.get() > 3);
+    for (int i = 0; i < 5; i++) {
+      CommandLineRun put = command("put", space, file.toString(), "--replace");
+      assertThat(put.err()).contains("k, 19.5 KiB: stored");
+      assertThat(put.exitCode()).isZero();
+    }
+    others.dispose();
+  }
+
+  @Test
+  void aValueThatAnotherClientNeverEndsToStore_isNotReplaced_andNoOptionIsAdvised() throws Exception {
+    Node node = start(SPACES);
+    String[] space = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "16KiB",
+      "--name", "k"};
+    Path file = Files.write(folder.resolve("mine.bin"), new byte[20_000]);
+    assertThat(command("put", space, file.toString()).exitCode()).isZero();
+    Party party = new Party(node, ValueStore.space("values", 16 << 10, ""));
+    AtomicBoolean isWriting = new AtomicBoolean();
+    Disposable other = party.client.put(List.of(new ValueStore(new RemoteTier(party.client, party.space)).headKey("k")),
+        TierHolds.PutTerms.plain().withUpserts(true), window -> {
+          isWriting.set(true);
+          return Flux.never();
+        }).subscribe();
+    Eventually.holds("the other client has room for a value of this name", isWriting::get);
+    CommandLineRun put = command("put", space, file.toString(), "--replace", "--json");
+    assertThat(put.exitCode()).isEqualTo(1);
+    assertThat(put.out()).contains("\"bytes\":20000,\"stored\":false,\"found\":true");
+    assertThat(put.err()).contains("value k must be free of other writers to be replaced (was being stored by another"
+        + " one at each of 8 tries; the node keeps a value of theirs)").doesNotContain("--replace");
+    other.dispose();
   }
 
   private static CommandLineRun command(String name, String[] space, String... more) {
