@@ -21,6 +21,7 @@ import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.content.KvPattern;
 import io.penstock.node.kvevents.KvIndex;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Receipt;
@@ -468,6 +469,44 @@ final class ServeSpacesTest {
         Stream.of(Stream.of(name), Stream.of(space), Stream.of(more)).flatMap(each -> each).toArray(String[]::new));
   }
 
+  private static final String ON_DISK = """
+      listen.port: 0
+      admin.port: 0
+      dram: 4MiB
+      ssd: 64MiB
+      ssd.segment.bytes: 1MiB
+      ssd.engine: plain
+      ssd.dir: %s
+      spaces:
+        %s: {model: one, value.part.bytes: 16KiB}
+        %s: {model: two, value.part.bytes: 32KiB}
+      """;
+
+  @Test
+  void folder_belongsToOneNode_whateverItsSpaces_untilItEndsOrIsKilled() throws Exception {
+    Path ssd = folder.resolve("ssd");
+    Path theirs = Files.writeString(folder.resolve("theirs.yaml"), ON_DISK.formatted(ssd, "a", "b"));
+    Path mine = Files.writeString(folder.resolve("mine.yaml"), ON_DISK.formatted(ssd, "c", "d"));
+    try (NodeProcess first = NodeProcess.start(folder, "--config", theirs.toString())) {
+      CommandLineRun second = CommandLineRun.of("serve", "--config", mine.toString());
+      assertThat(second.exitCode()).isEqualTo(74);
+      assertThat(second.err())
+          .isEqualTo(
+              ("serve: ssd.dir must be a folder that no other process has open (was %1$s, from %2$s): journal %1$s"
+                  + " must be opened by one process at a time (was open in process %3$d)%n")
+                  .formatted(ssd, mine + " line 7", first.pid()));
+      assertThat(ssd.resolve("c")).doesNotExist();
+      first.kill();
+      assertThat(first.exitCode()).isEqualTo(128 + 9);
+    }
+    NodeConfig config = NodeConfig.resolve(mine, Map.of(), Map.of());
+    Node third = Objects.requireNonNull(Node.start(config).block(SOON));
+    NodeConfig another = NodeConfig.resolve(theirs, Map.of(), Map.of());
+    assertThatThrownBy(() -> Node.start(another).block(SOON)).hasRootCauseInstanceOf(DirectoryLockedException.class);
+    third.close().block(SOON);
+    Objects.requireNonNull(Node.start(another).block(SOON)).close().block(SOON);
+  }
+
   @Test
   void anUnknownSpace_isRefused_withTheNamesOfWhatTheNodeHas() throws Exception {
     Node node = start(SPACES);
@@ -569,7 +608,8 @@ final class ServeSpacesTest {
         .hasMessageContaining("dram must be a number of bytes with spaces");
     assertThatThrownBy(() -> config(
         "write.policy: write_through\nssd: 64GiB\nssd.dir: x\nspaces:\n  a: {model: m, block.bytes: 4KiB}\n"))
-        .hasMessageContaining("write.policy must not be write_through with spaces (was write_through, from ");
+        .hasMessageContaining("write.policy must not be write_through with spaces, whose blocks go to the disk when they leave"
+            + " memory: what lies in memory alone when the node ends is gone (was write_through, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, layers: 2}\n  b: {model: m, layers: 2}\n"))
         .hasMessageContaining("spaces.b must differ from spaces.a");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, quota: 1MiB}\n"))
