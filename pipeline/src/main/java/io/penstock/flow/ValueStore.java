@@ -168,8 +168,8 @@ public final class ValueStore {
     });
   }
 
-  /// The head of the value of `name`, without a read where there is none. A put that holds the room of a new one looks for it:
-  /// then it is the one that goes, whichever writer stored it.
+  /// The head of the value of `name`, without a read where there is none. A put that holds the room of a new one looks
+  /// for it: then it is the one that goes, whichever writer stored it.
   private Mono<ValueHead> lookFor(BlockKey key, String name) {
     return tier.contains(List.of(key)).flatMap(there -> there.count() == 0
         ? Mono.empty()

@@ -148,7 +148,7 @@ final class RespNodeTest {
       }
       node.terminate();
       assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).endsWith("draining; 3 values in memory alone will be gone\nstopped\n");
+      assertThat(node.said()).endsWith("draining\n3 values in memory alone will be gone\nstopped\n");
     }
   }
 

@@ -62,8 +62,8 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
   /// Other writers of a name stored their values at each try to replace the value of this name.
   static final class OtherWritersException extends TransientKvException {
     OtherWritersException(String name) {
-      super("value " + name + " must be free of other writers to be replaced (was being stored by another one at each of "
-          + TRIES + " tries; the node keeps a value of theirs)");
+      super("value " + name + " must be free of other writers to be replaced (was being stored by another one at each"
+          + " of " + TRIES + " tries; the node keeps a value of theirs)");
     }
   }
 
