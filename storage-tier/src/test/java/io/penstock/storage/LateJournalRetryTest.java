@@ -39,7 +39,8 @@ final class LateJournalRetryTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
   private final JournalOptions options =
-      JournalOptions.defaults(Path.of("unused")).withName("retried").withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+      JournalOptions.defaults(Path.of("unused")).withName("retried").withSegmentBytes(1 << 20)
+          .withDurability(SyncRule.none());
 
   private SegmentEngine engine() {
     return MemoryEngine.open(disk, new EngineOptions(1 << 20, 0));

@@ -60,7 +60,8 @@ final class LateJournalTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
   private final JournalOptions options =
-      JournalOptions.defaults(Path.of("unused")).withName("late").withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+      JournalOptions.defaults(Path.of("unused")).withName("late").withSegmentBytes(1 << 20)
+          .withDurability(SyncRule.none());
   private boolean broken = true;
 
   private JournalStore journal() {

@@ -608,8 +608,9 @@ final class ServeSpacesTest {
         .hasMessageContaining("dram must be a number of bytes with spaces");
     assertThatThrownBy(() -> config(
         "write.policy: write_through\nssd: 64GiB\nssd.dir: x\nspaces:\n  a: {model: m, block.bytes: 4KiB}\n"))
-        .hasMessageContaining("write.policy must not be write_through with spaces, whose blocks go to the disk when they"
-            + " leave memory: what lies in memory alone when the node ends is gone (was write_through, from ");
+        .hasMessageContaining(
+            "write.policy must not be write_through with spaces, whose blocks go to the disk when they"
+                + " leave memory: what lies in memory alone when the node ends is gone (was write_through, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, layers: 2}\n  b: {model: m, layers: 2}\n"))
         .hasMessageContaining("spaces.b must differ from spaces.a");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, quota: 1MiB}\n"))
