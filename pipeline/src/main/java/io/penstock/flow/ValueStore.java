@@ -23,6 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -125,16 +126,21 @@ public final class ValueStore {
   /// @return the value that is there now; empty if another writer commits one first
   public Mono<StoredValue> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable StoredValue before,
       @Nullable Mono<Void> last) {
-    return replace(name, length, before, head -> written(head, last, writer -> writer.write(bytes)));
+    return replace(name, length, before, last, (head, then) -> written(head, then, writer -> writer.write(bytes)));
   }
 
   /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
   public Mono<StoredValue> replace(String name, long length, Filling bytes, @Nullable StoredValue before,
       @Nullable Mono<Void> last) {
-    return replace(name, length, before, head -> head.parts() == 0 && head.tailBytes() > 0
+    return replace(name, length, before, last, (head, then) -> head.parts() == 0 && head.tailBytes() > 0
         ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks().getFirst() : head.key(), bytes,
-            last)
-        : written(head, last, writer -> writer.fill(bytes)));
+            then)
+        : written(head, then, writer -> writer.fill(bytes)));
+  }
+
+  private interface Writing {
+    /// @param last run when all bytes have come, just before the head is committed; null for nothing
+    Mono<StoredValue> of(ValueHead head, @Nullable Mono<Void> last);
   }
 
   /// @param key of `head`, which depends on its name alone
@@ -148,31 +154,32 @@ public final class ValueStore {
         .map(stored -> new StoredValue(head));
   }
 
-  private Mono<StoredValue> replace(String name, long length, @Nullable StoredValue before,
-      Function<ValueHead, Mono<StoredValue>> writing) {
+  private Mono<StoredValue> replace(String name, long length, @Nullable StoredValue before, @Nullable Mono<Void> last,
+      Writing writing) {
     return Mono.defer(() -> {
       ValueHead head = head(name, length);
-      return before == null
-          ? lookFor(name).map(Optional::of).defaultIfEmpty(Optional.empty())
-              .flatMap(old -> replace(head, old.orElse(null), writing))
-          : replace(head, before.head(), writing);
+      if (before != null) {
+        return writing.of(head, last).flatMap(stored -> withoutParts(before.head(), stored));
+      }
+      AtomicReference<@Nullable ValueHead> old = new AtomicReference<>();
+      Mono<Void> look = lookFor(head.key(), name).doOnNext(old::set).then();
+      return writing.of(head, last == null ? look : last.then(look))
+          .flatMap(stored -> withoutParts(old.get(), stored));
     });
   }
 
-  /// The head of the value of `name`, without a read where there is none.
-  private Mono<ValueHead> lookFor(String name) {
-    return tier.contains(List.of(headKey(name))).flatMap(there -> there.count() == 0
+  /// The head of the value of `name`, without a read where there is none. A put that holds the room of a new one looks
+  /// for it: then it is the one that goes, whichever writer stored it.
+  private Mono<ValueHead> lookFor(BlockKey key, String name) {
+    return tier.contains(List.of(key)).flatMap(there -> there.count() == 0
         ? Mono.empty()
-        : Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, scope).map(Found::head),
-            scope -> Mono.fromRunnable(scope::close)));
+        : heads(List.of(key)).next().filter(found -> found.name().equals(name)).map(StoredValue::head));
   }
 
-  private Mono<StoredValue> replace(ValueHead head, @Nullable ValueHead old,
-      Function<ValueHead, Mono<StoredValue>> writing) {
-    Mono<StoredValue> written = writing.apply(head);
+  private Mono<StoredValue> withoutParts(@Nullable ValueHead old, StoredValue stored) {
     return old == null || old.parts() == 0
-        ? written
-        : written.flatMap(stored -> tier.remove(old.partKeys()).thenReturn(stored));
+        ? Mono.just(stored)
+        : tier.remove(old.partKeys()).thenReturn(stored);
   }
 
   /// Writes the bytes of a value where they are to lie. A put is cancelled on the thread that fills, since the memory

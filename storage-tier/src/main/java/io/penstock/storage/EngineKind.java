@@ -13,6 +13,13 @@ public enum EngineKind {
   /// Plain files; needs no JVM flag.
   PLAIN;
 
+  /// Refuses an engine that this process cannot run. Touches no file.
+  void require() {
+    if (this == CHRONICLE) {
+      ChronicleEngine.require();
+    }
+  }
+
   SegmentEngine open(Path directory, EngineOptions options) {
     return switch (this) {
       case CHRONICLE -> ChronicleEngine.open(directory, options);

@@ -89,7 +89,16 @@ public final class LateJournal implements BlockStore {
   /// @param begun gets the journal when it is open, before any use. If that fails, the journal is closed again
   /// @throws KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
   public static LateJournal open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
-    LateJournal journal = of(space, options, begun);
+    return open(space, options, () -> {}, begun);
+  }
+
+  /// Opens as the other form does.
+  ///
+  /// @param before runs before each attempt of a process that can run the engine, on the thread that opens: what it
+  ///     throws is why the journal is not opened
+  public static LateJournal open(CacheSpace space, JournalOptions options, Runnable before,
+      Consumer<JournalStore> begun) {
+    LateJournal journal = of(space, options, before, begun);
     journal.begin();
     return journal.orThrow(journal.first.join());
   }
@@ -97,7 +106,15 @@ public final class LateJournal implements BlockStore {
   /// Opens as [#open] does, but waits only for `patience`. A journal that takes longer is off until it is open.
   public static LateJournal openWithin(Duration patience, CacheSpace space, JournalOptions options,
       Consumer<JournalStore> begun) {
-    LateJournal journal = of(space, options, begun);
+    return openWithin(patience, space, options, () -> {}, begun);
+  }
+
+  /// Opens as the other form does.
+  ///
+  /// @param before as in [#open(CacheSpace, JournalOptions, Runnable, Consumer)]
+  public static LateJournal openWithin(Duration patience, CacheSpace space, JournalOptions options, Runnable before,
+      Consumer<JournalStore> begun) {
+    LateJournal journal = of(space, options, before, begun);
     journal.begin();
     Throwable failure =
         journal.first.copy().completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS).join();
@@ -105,10 +122,14 @@ public final class LateJournal implements BlockStore {
     return journal.orThrow(failure);
   }
 
-  private static LateJournal of(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
+  private static LateJournal of(CacheSpace space, JournalOptions options, Runnable before,
+      Consumer<JournalStore> begun) {
     var threads = JournalThreads.timed(options.name() + "-open", 2); // one opens, one looks at the clock
-    return new LateJournal(space, options, () -> JournalStore.open(space, options), begun, JournalClock.of(threads),
-        threads::shutdown);
+    return new LateJournal(space, options, () -> {
+      options.engine().require(); // what it refuses leaves no trace in the folder
+      before.run();
+      return JournalStore.open(space, options);
+    }, begun, JournalClock.of(threads), threads::shutdown);
   }
 
   private LateJournal orThrow(@Nullable Throwable failure) {

@@ -53,7 +53,7 @@ final class DiskHealthTest {
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
 
-  private final LoggedLines logged = new LoggedLines(JournalEnd.class);
+  private final LoggedLines logged = new LoggedLines(JournalEnd.class, "");
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 256, 4));
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final FaultyEngine disk =

@@ -100,7 +100,7 @@ final class JournalStoreTest {
       closeAll();
       damage(".log", at(stored.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
-      LoggedLines logged = new LoggedLines(JournalOpening.class);
+      LoggedLines logged = new LoggedLines(JournalOpening.class, "");
       // Sets aside at once
       JournalStore again = closing(JournalStore.open(SPACE, options(), engine(), new SerialExecutor(), Runnable::run));
       logged.close();

@@ -39,7 +39,8 @@ final class LateJournalRetryTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
   private final JournalOptions options =
-      JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+      JournalOptions.defaults(Path.of("unused")).withName("retried").withSegmentBytes(1 << 20)
+          .withDurability(SyncRule.none());
 
   private SegmentEngine engine() {
     return MemoryEngine.open(disk, new EngineOptions(1 << 20, 0));
@@ -86,7 +87,7 @@ final class LateJournalRetryTest {
       }
       return journal();
     }, () -> {}, store -> {});
-    try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
+    try (LoggedLines logged = new LoggedLines(LateJournal.class, "store " + options.name())) {
       opening.watch(told::incrementAndGet);
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(opening.health())
@@ -96,7 +97,7 @@ final class LateJournalRetryTest {
       time.advanceTimeBy(Duration.ofMillis(400));
       assertThat(errors).isEmpty();
       assertThat(logged.lines()).hasSize(2)
-          .allMatch(line -> line.startsWith("store ssd could not be opened, and is tried again"));
+          .allMatch(line -> line.startsWith("store retried could not be opened, and is tried again"));
     }
     time.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(told).hasValue(1);
@@ -160,11 +161,11 @@ final class LateJournalRetryTest {
   void storeThatCannotBeTaken_andDoesNotClose_isLogged() {
     FaultyEngine faulty = new FaultyEngine(engine());
     faulty.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.CLOSE);
-    try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
+    try (LoggedLines logged = new LoggedLines(LateJournal.class, "store " + options.name())) {
       opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger());
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(logged.lines()).hasSize(2).last().asString()
-          .startsWith("store ssd was opened, and did not close: ")
+          .startsWith("store retried was opened, and did not close: ")
           .contains("could not CLOSE", "Input/output error");
     }
   }

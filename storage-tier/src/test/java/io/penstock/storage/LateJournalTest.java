@@ -60,7 +60,8 @@ final class LateJournalTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
   private final JournalOptions options =
-      JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+      JournalOptions.defaults(Path.of("unused")).withName("late").withSegmentBytes(1 << 20)
+          .withDurability(SyncRule.none());
   private boolean broken = true;
 
   private JournalStore journal() {
@@ -251,7 +252,7 @@ final class LateJournalTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void closedWhileItIsOpened_byADiskThatDoesNotAnswer_endsInItsTime(boolean fails) throws Exception {
-    LoggedLines logged = new LoggedLines(LateJournal.class);
+    LoggedLines logged = new LoggedLines(LateJournal.class, "store " + options.name());
     broken = fails;
     List<Runnable> later = new ArrayList<>();
     CountDownLatch inside = new CountDownLatch(1);
@@ -287,7 +288,7 @@ final class LateJournalTest {
     opening.join();
     assertThat(late.health().state()).isEqualTo(StoreHealth.State.OFF);
     assertThat(logged.lines()).hasSize(fails ? 2 : 1).first().asString()
-        .startsWith("store ssd is left while it is opened");
+        .startsWith("store late is left while it is opened");
     assertThat(logged.lines().getLast())
         .contains(fails ? "was left while it was opened, and could not be: could not open" : "does not answer");
     logged.close();
@@ -302,8 +303,8 @@ final class LateJournalTest {
     Path format = folder.resolve("format");
     assumeTrue(new ProcessBuilder("mkfifo", format.toString()).start().waitFor() == 0, "no mkfifo here");
     JournalOptions own = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN)
-        .withHealth(HealthOptions.defaults().withStallAfter(Duration.ofMillis(10)));
-    try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
+        .withHealth(HealthOptions.defaults().withStallAfter(Duration.ofSeconds(2))); // a write is to be quicker
+    try (LoggedLines logged = new LoggedLines(LateJournal.class, folder.toString())) {
       CountDownLatch changed = new CountDownLatch(1);
       LateJournal late = LateJournal.openWithin(Duration.ofMillis(10), SPACE, own, journal -> {});
       assertThat(late.isOpening()).isTrue();
@@ -312,7 +313,7 @@ final class LateJournalTest {
       late.watch(changed::countDown); // after the stack's own watcher, which hears of a change first
       assertThat(put(stack, 3)).as("in memory").isEqualTo(Durability.VOLATILE);
       Eventually.holds("the journal has logged", () -> !logged.lines().isEmpty());
-      assertThat(logged.lines().getFirst()).startsWith("store ssd has been opening " + folder + " for 0 s");
+      assertThat(logged.lines().getFirst()).startsWith("store ssd has been opening " + folder + " for 2 s");
 
       Files.writeString(format, "penstock journal, format 2, engine plain\n"); // the disk answers
       assertThat(changed.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();

@@ -8,12 +8,16 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/// What one class logs from now on, line by line; tests log nothing else.
+/// What one class logs from now on about one thing, line by line. Lines about others are passed over: what an earlier
+/// test left behind may log late.
 final class LoggedLines extends AppenderBase<ILoggingEvent> implements AutoCloseable {
   private final Logger logger;
+  private final String about;
   private final List<String> lines = new CopyOnWriteArrayList<>();
 
-  LoggedLines(Class<?> of) {
+  /// @param about text that each line has
+  LoggedLines(Class<?> of, String about) {
+    this.about = about;
     this.logger = (Logger) LoggerFactory.getLogger(of);
     setContext(logger.getLoggerContext());
     start();
@@ -27,7 +31,10 @@ final class LoggedLines extends AppenderBase<ILoggingEvent> implements AutoClose
 
   @Override
   protected void append(ILoggingEvent line) {
-    lines.add(line.getFormattedMessage());
+    String message = line.getFormattedMessage();
+    if (message.contains(about)) {
+      lines.add(message);
+    }
   }
 
   @Override

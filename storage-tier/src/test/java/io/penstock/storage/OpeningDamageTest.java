@@ -37,7 +37,7 @@ final class OpeningDamageTest extends OpeningFixture {
     assertThat(before.damage()).hasSize(2).allMatch(each -> each.live());
     assertThat(temporary.resolve("quarantine")).as("a check changes nothing").doesNotExist();
 
-    try (LoggedLines logged = new LoggedLines(JournalOpening.class)) {
+    try (LoggedLines logged = new LoggedLines(JournalOpening.class, "")) {
       open();
       assertThat(logged.lines()).singleElement().asString()
           .contains(": 2 records are damaged, and count no more");

@@ -16,14 +16,14 @@ final class ChangeCommands {
   private ChangeCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
-    all.put("DEL", new Commands.Entry(2, ChangeCommands::remove));
-    all.put("UNLINK", new Commands.Entry(2, ChangeCommands::remove));
-    all.put("EXPIRE", new Commands.Entry(3, (session, args, done) -> end(session, args, "EX", done)));
-    all.put("PEXPIRE", new Commands.Entry(3, (session, args, done) -> end(session, args, "PX", done)));
-    all.put("PERSIST", new Commands.Entry(2, ChangeCommands::keep));
-    all.put("FLUSHDB", new Commands.Entry(1, ChangeCommands::flush));
-    all.put("FLUSHALL", new Commands.Entry(1, ChangeCommands::flush));
-    all.put("SET", new Commands.Entry(3, ChangeCommands::refuse));
+    all.put("DEL", Commands.Entry.from(2, ChangeCommands::remove));
+    all.put("UNLINK", Commands.Entry.from(2, ChangeCommands::remove));
+    all.put("EXPIRE", Commands.Entry.from(3, (session, args, done) -> end(session, args, "EX", done)));
+    all.put("PEXPIRE", Commands.Entry.from(3, (session, args, done) -> end(session, args, "PX", done)));
+    all.put("PERSIST", Commands.Entry.of(2, ChangeCommands::keep));
+    all.put("FLUSHDB", Commands.Entry.from(1, ChangeCommands::flush));
+    all.put("FLUSHALL", Commands.Entry.from(1, ChangeCommands::flush));
+    all.put("SET", Commands.Entry.from(3, ChangeCommands::refuse));
   }
 
   /// A `SET` whose value did not come as one: a line of a person, for instance.

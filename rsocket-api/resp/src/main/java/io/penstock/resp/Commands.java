@@ -33,7 +33,16 @@ final class Commands {
   /// A command.
   ///
   /// @param least arguments, its name among them
-  record Entry(int least, Command command) {}
+  /// @param most arguments, its name among them
+  record Entry(int least, int most, Command command) {
+    static Entry from(int least, Command command) {
+      return new Entry(least, Integer.MAX_VALUE, command);
+    }
+
+    static Entry of(int arguments, Command command) {
+      return new Entry(arguments, arguments, command);
+    }
+  }
 
   static int count() {
     return ALL.size();
@@ -66,7 +75,7 @@ final class Commands {
     return switch (word) {
       case "SET" -> arguments == 3;
       case "GET", "EXISTS", "DEL" -> arguments == 2;
-      case "AUTH" -> true;
+      case "AUTH" -> arguments == 2 || arguments == 3;
       default -> false;
     };
   }
@@ -77,7 +86,7 @@ final class Commands {
     } else if (entry == null) {
       return "ERR unknown command '" + printable(word) + "'";
     }
-    return arguments < entry.least
+    return arguments < entry.least || arguments > entry.most
         ? "ERR wrong number of arguments for '" + printable(word).toLowerCase(Locale.ROOT) + "' command"
         : null;
   }

@@ -31,32 +31,33 @@ final class ConnectionCommands {
   private ConnectionCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
-    all.put("HELLO", new Commands.Entry(1, ConnectionCommands::hello));
-    all.put("AUTH", new Commands.Entry(2, ConnectionCommands::auth));
-    atOnce(all, "SELECT", 2, ConnectionCommands::select);
-    atOnce(all, "CLIENT", 2, ConnectionCommands::client);
-    atOnce(all, "PING", 1, (session, args) -> {
+    all.put("HELLO", Commands.Entry.from(1, ConnectionCommands::hello));
+    all.put("AUTH", new Commands.Entry(2, 3, ConnectionCommands::auth));
+    atOnce(all, "SELECT", 2, 2, ConnectionCommands::select);
+    atOnce(all, "CLIENT", 2, Integer.MAX_VALUE, ConnectionCommands::client);
+    atOnce(all, "PING", 1, 2, (session, args) -> {
       if (args.size() > 1) {
         session.replies().bulk(args.get(1));
       } else {
         session.replies().simple("PONG");
       }
     });
-    atOnce(all, "ECHO", 2, (session, args) -> session.replies().bulk(args.get(1)));
-    atOnce(all, "RESET", 1, (session, args) -> {
+    atOnce(all, "ECHO", 2, 2, (session, args) -> session.replies().bulk(args.get(1)));
+    atOnce(all, "RESET", 1, 1, (session, args) -> {
       session.replies().speakThree(false);
       session.select(0);
       session.replies().simple("RESET");
     });
-    atOnce(all, "QUIT", 1, (session, args) -> {
+    atOnce(all, "QUIT", 1, Integer.MAX_VALUE, (session, args) -> {
       session.replies().ok();
       session.replies().flush();
       session.close();
     });
   }
 
-  private static void atOnce(Map<String, Commands.Entry> all, String name, int least, Command.AtOnce command) {
-    all.put(name, new Commands.Entry(least, command.command()));
+  private static void atOnce(Map<String, Commands.Entry> all, String name, int least, int most,
+      Command.AtOnce command) {
+    all.put(name, new Commands.Entry(least, most, command.command()));
   }
 
   private static void hello(Session session, List<byte[]> args, Runnable done) {

@@ -8,6 +8,7 @@ import io.penstock.flow.LeasedValue;
 import io.penstock.flow.ValuePart;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.node.door.PartBuf;
+import io.penstock.wire.transport.SourceAddress;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -143,8 +144,7 @@ final class OutgoingValue {
     session.use().count(isDamage ? Kind.DAMAGE : Kind.MISS);
     if (isHeaderOut) {
       LOG.warn("a value that was being sent is lost, and the connection from {} ended",
-          session.channel().remoteAddress(),
-          failure);
+          SourceAddress.words(session.channel().remoteAddress()), failure);
       session.close();
     } else {
       if (!isDamage) {

@@ -19,14 +19,14 @@ final class ReadCommands {
   private ReadCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
-    all.put("GET", new Commands.Entry(2, ReadCommands::get));
-    all.put("MGET", new Commands.Entry(2, ReadCommands::several));
-    all.put("EXISTS", new Commands.Entry(2, ReadCommands::exists));
-    all.put("STRLEN", new Commands.Entry(2, ReadCommands::length));
-    all.put("TYPE", new Commands.Entry(2, ReadCommands::type));
-    all.put("MEMORY", new Commands.Entry(2, ReadCommands::memory));
-    all.put("TTL", new Commands.Entry(2, (session, args, done) -> left(session, args, 1000, done)));
-    all.put("PTTL", new Commands.Entry(2, (session, args, done) -> left(session, args, 1, done)));
+    all.put("GET", Commands.Entry.of(2, ReadCommands::get));
+    all.put("MGET", Commands.Entry.from(2, ReadCommands::several));
+    all.put("EXISTS", Commands.Entry.from(2, ReadCommands::exists));
+    all.put("STRLEN", Commands.Entry.of(2, ReadCommands::length));
+    all.put("TYPE", Commands.Entry.of(2, ReadCommands::type));
+    all.put("MEMORY", Commands.Entry.from(2, ReadCommands::memory));
+    all.put("TTL", Commands.Entry.of(2, (session, args, done) -> left(session, args, 1000, done)));
+    all.put("PTTL", Commands.Entry.of(2, (session, args, done) -> left(session, args, 1, done)));
   }
 
   private static void get(Session session, List<byte[]> args, Runnable done) {

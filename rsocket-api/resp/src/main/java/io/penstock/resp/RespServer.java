@@ -57,7 +57,7 @@ final class RespServer implements Door {
     RespConnection connection = new RespConnection(house, tls == null);
     channel.config().setRecvByteBufAllocator(new ValueReads(connection));
     pipeline.addLast(new ValueReads.Ends(), new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true),
-        connection);
+        DecoderWords.INSTANCE, connection);
   }
 
   @Override

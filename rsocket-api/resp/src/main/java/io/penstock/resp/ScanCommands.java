@@ -16,8 +16,8 @@ final class ScanCommands {
   private ScanCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
-    all.put("SCAN", new Commands.Entry(2, ScanCommands::scan));
-    all.put("DBSIZE", new Commands.Entry(1, ScanCommands::size));
+    all.put("SCAN", Commands.Entry.from(2, ScanCommands::scan));
+    all.put("DBSIZE", Commands.Entry.of(1, ScanCommands::size));
   }
 
   private static void size(Session session, List<byte[]> args, Runnable done) {

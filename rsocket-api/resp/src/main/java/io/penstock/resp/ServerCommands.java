@@ -9,10 +9,12 @@ import io.penstock.wire.security.Role;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -27,7 +29,7 @@ final class ServerCommands {
   private ServerCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
-    all.put("INFO", new Commands.Entry(1, ServerCommands::info));
+    all.put("INFO", Commands.Entry.from(1, ServerCommands::info));
     atOnce(all, "CONFIG", 2, ServerCommands::config);
     atOnce(all, "COMMAND", 1, ServerCommands::command);
     atOnce(all, "CLUSTER", 1,
@@ -35,7 +37,7 @@ final class ServerCommands {
   }
 
   private static void atOnce(Map<String, Commands.Entry> all, String name, int least, Command.AtOnce command) {
-    all.put(name, new Commands.Entry(least, command.command()));
+    all.put(name, Commands.Entry.from(least, command.command()));
   }
 
   private static void command(Session session, List<byte[]> args) {
@@ -60,14 +62,15 @@ final class ServerCommands {
         SHOWN_DATABASES, "proto-max-bulk-len",
         Integer.toString(session.house().limits().mostValue()), "maxclients",
         Integer.toString(session.house().limits().mostConnections())));
-    Glob names;
+    List<Glob> names;
     try {
-      names = Glob.of(new String(args.get(2), StandardCharsets.ISO_8859_1));
+      names = args.subList(2, args.size()).stream()
+          .map(name -> Glob.of(new String(name, StandardCharsets.ISO_8859_1))).toList();
     } catch (IllegalArgumentException e) {
       session.refuse("ERR " + e.getMessage());
       return;
     }
-    known.keySet().removeIf(name -> !names.matches(name));
+    known.keySet().removeIf(name -> names.stream().noneMatch(one -> one.matches(name)));
     session.replies().map(known.size());
     known.forEach((name, value) -> {
       session.replies().bulk(name);
@@ -76,9 +79,9 @@ final class ServerCommands {
   }
 
   private static void info(Session session, List<byte[]> args, Runnable done) {
-    String wanted = args.size() > 1 ? SetOptions.word(args.get(1)) : "ALL";
-    Mono<List<KeyCounts.Count>> keys =
-        EVERY.contains(wanted) || wanted.equals("KEYSPACE") ? keys(session) : Mono.just(List.of());
+    Set<String> wanted =
+        args.size() > 1 ? args.stream().skip(1).map(SetOptions::word).collect(Collectors.toSet()) : EVERY;
+    Mono<List<KeyCounts.Count>> keys = isWanted("KEYSPACE", wanted) ? keys(session) : Mono.just(List.of());
     session.await(stats(session).zipWith(keys, Facts::new), facts -> session.replies().bulk(
         facts == null ? "" : text(session, wanted, facts)), done);
   }
@@ -94,10 +97,14 @@ final class ServerCommands {
         : Mono.just(List.of());
   }
 
-  private static String text(Session session, String wanted, Facts found) {
+  private static boolean isWanted(String section, Set<String> wanted) {
+    return wanted.contains(section.toUpperCase(Locale.ROOT)) || EVERY.stream().anyMatch(wanted::contains);
+  }
+
+  private static String text(Session session, Set<String> wanted, Facts found) {
     StringBuilder text = new StringBuilder();
     sections(session, found).forEach((name, facts) -> {
-      if (EVERY.contains(wanted) || name.equalsIgnoreCase(wanted)) {
+      if (isWanted(name, wanted)) {
         text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(name).append("\r\n");
         facts.forEach((key, value) -> text.append(key).append(':').append(value).append("\r\n"));
       }

@@ -18,12 +18,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /// What clients whose requests are refused hear, and what the log says of them.
@@ -70,7 +75,7 @@ final class RefusedRequestsTest {
     try (OpenDoor door = open(); RespClient client = door.connect()) {
       assertThat(client.send(request("GET", "k")).isEnded()).isTrue();
       assertThat(said()).singleElement().asString()
-          .startsWith(BEFORE + "NOAUTH Authentication required.; its connection is ended; user unknown, from /127");
+          .startsWith(BEFORE + "NOAUTH Authentication required.; its connection is ended; user unknown, from 127");
       assertThat(door.figures().refusals()).isOne();
     }
   }
@@ -84,7 +89,7 @@ final class RefusedRequestsTest {
         assertThat(client.call("GET", "k")).as(hello[0]).isEqualTo("-NOAUTH Authentication required.");
         assertThat(client.call("PING")).isEqualTo("+PONG");
         assertThat(said()).first().asString()
-            .startsWith(BEFORE + "NOAUTH Authentication required.; user unknown, from /127.0.0.1:");
+            .startsWith(BEFORE + "NOAUTH Authentication required.; user unknown, from 127.0.0.1:");
       }
     }
   }
@@ -95,7 +100,7 @@ final class RefusedRequestsTest {
       assertThat(client.call("AUTH", TOKEN)).isEqualTo("+OK");
       assertThat(client.call("DEL", "k")).isEqualTo(":0"); // it may not read errors
       assertThat(said()).singleElement().asString()
-          .startsWith(BEFORE + "NOPERM this user has no right to this request; user alice, from /127.0.0.1:");
+          .startsWith(BEFORE + "NOPERM this user has no right to this request; user alice, from 127.0.0.1:");
     }
   }
 
@@ -127,7 +132,50 @@ final class RefusedRequestsTest {
     try (OpenDoor door = open(); RespClient client = door.connect()) {
       assertThat(client.call("AUTH", "bob", "guess")).startsWith("-WRONGPASS");
       assertThat(said()).singleElement().asString().startsWith(
-          "a client was refused at the door resp: credentials must be those of a user (were not); user bob, from /127");
+          "a client was refused at the door resp: credentials must be those of a user (were not); user bob, from 127");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"GET k l", "STRLEN k l", "TTL k l", "PTTL k l", "TYPE k l", "PERSIST k l", "PING a b",
+    "ECHO a b", "SELECT 0 1", "DBSIZE 0", "RESET now", "AUTH", "AUTH a b c"})
+  void requestWithTooManyArguments_orTooFew_isRefusedAsRedisDoes(String request) throws IOException {
+    String[] words = request.split(" ");
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      assertThat(client.send(request((Object[]) words)).line())
+          .isEqualTo("-ERR wrong number of arguments for '" + words[0].toLowerCase(Locale.ROOT) + "' command");
+      assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "k")).isEqualTo("v".getBytes(StandardCharsets.US_ASCII));
+    }
+  }
+
+  @Test
+  void configAndInfo_answerAllThatIsNamed() throws IOException {
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      String expected = "*4\r\n$10\r\nappendonly\r\n$2\r\nno\r\n$9\r\ndatabases\r\n$2\r\n16\r\n";
+      client.send(request("CONFIG", "GET", "databases", "append*", "appendonly", "none"));
+      assertThat(client.text(expected.length())).isEqualTo(expected);
+      assertThat(info(client, "keyspace", "cluster", "Cluster", "none"))
+          .isEqualTo("# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n");
+      assertThat(info(client, "none", "all")).contains("# Server\r\n", "# Memory\r\n", "# Keyspace\r\n");
+      assertThat(info(client, "none")).isEmpty();
+    }
+  }
+
+  private static String info(RespClient client, String... sections) throws IOException {
+    return new String(requireNonNull(client.bulk(Stream.concat(Stream.of("INFO"), Stream.of(sections)).toArray())),
+        StandardCharsets.US_ASCII);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"$536870913, a value must have at most 536870912 bytes (was 536870913)",
+    "$-5, a request must be in the form of Redis (was length: -5 (expected: >= -1))"})
+  void requestThatCannotBeRead_hasAPlainLineInTheLog(String length, String why) throws IOException {
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      byte[] begun = ("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n" + length + "\r\n").getBytes(StandardCharsets.US_ASCII);
+      assertThat(client.send(begun).isEnded()).isTrue();
+      assertThat(said()).singleElement().asString()
+          .startsWith(BEFORE + why + "; its connection is ended; user unknown, from 127.0.0.1:");
     }
   }
 
@@ -161,7 +209,7 @@ final class RefusedRequestsTest {
       }
       door.settle();
       assertThat(said()).singleElement().asString().startsWith(BEFORE + "a request must be an array of at most 65536 "
-          + "strings; its connection is ended; user unknown, from /127.0.0.1:");
+          + "strings; its connection is ended; user unknown, from 127.0.0.1:");
     }
   }
 }

@@ -8,11 +8,13 @@ import io.penstock.flow.ValueStore;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.door.DoorValues;
 import io.penstock.node.serve.Node;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Presence;
 import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.wire.security.Access;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,6 +94,36 @@ final class ReplacedValuesTest {
       assertThat(heads(tiers).block()).isOne();
       assertThat(second.call("DEL", "k")).isEqualTo(":1");
       assertThat(second.bulk("GET", "k")).isNull();
+    }
+  }
+
+  /// A value that another client of the node stored, so that the door does not know its name, and two writers.
+  @ParameterizedTest
+  @CsvSource({"2000, false", "2000, true", "60000, false", "60000, true", "1000000, true"})
+  void writerThatGivesWay_leavesNoOlderValue_ofANameThatWasNotKnown(int before, boolean ends) throws IOException {
+    List<BlockTier> tiers = new ArrayList<>();
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> {
+      tiers.add(tier);
+      return tier;
+    }, Map.of(), Access.open()); RespClient second = door.connect()) {
+      RespClient first = door.connect();
+      int size = before > 100_000 ? 0 : before > 4_000 ? 1 : 2;
+      assertThat(new ValueStore(tiers.get(size))
+          .put("k", before, Flux.just(MemorySegment.ofArray(value(1, before)))).block(SOON)).isTrue();
+      byte[] begun = request("SET", "k", value(2, 3000));
+      first.send(begun, 0, begun.length - 50);
+      Eventually.holds("room is held for the first writer", () -> door.held() > 0);
+      assertThat(second.call("SET", "k", value(3, 3500))).isEqualTo("+OK");
+      assertThat(second.bulk("GET", "k")).as("while the first one writes").isNull();
+      if (ends) {
+        assertThat(first.send(begun, begun.length - 50, begun.length).text(5)).isEqualTo("+OK\r\n");
+        assertThat(second.bulk("GET", "k")).isEqualTo(value(2, 3000));
+      }
+      first.close();
+      if (!ends) {
+        Eventually.holds("no room is held", () -> door.held() == 0);
+        assertThat(second.bulk("GET", "k")).as("after the first one ended").isNull();
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.node.client;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.LeasedValue;
 import io.penstock.flow.ValuePart;
@@ -21,12 +22,17 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import reactor.core.publisher.Flux;
 
 /// One value of any length under a name: a command puts it from a file, gets it or removes it.
 ///
 /// @param patience longest wait for an answer
 record NamedValue(Console console, String name, Duration patience, boolean json) {
+  private static final int TRIES = 8;
+  /// The pause before the second try; each further one is twice as long.
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+
   /// The outcome of a put or a get in JSON.
   ///
   /// @param bytes length of the value that the node has; 0 if it has none
@@ -53,21 +59,50 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     }
   }
 
+  /// Other writers of a name stored their values at each try to replace the value of this name.
+  static final class OtherWritersException extends TransientKvException {
+    OtherWritersException(String name) {
+      super("value " + name + " must be free of other writers to be replaced (was being stored by another one at each"
+          + " of " + TRIES + " tries; the node keeps a value of theirs)");
+    }
+  }
+
   /// Puts `file`. A value of this name that is there stays, unless `replaces`.
   ///
   /// @return a failure if the value that is there has another length, or another writer stores one first
+  /// @throws OtherWritersException if it `replaces`, and other writers were quicker each time
   int put(NodeLink node, Path file, boolean replaces) throws IOException {
     try (FileChannel from = FileChannel.open(file); Arena arena = Arena.ofShared()) {
       long length = from.size();
       Flux<MemorySegment> bytes =
           length == 0 ? Flux.empty() : Flux.just(from.map(MapMode.READ_ONLY, 0, length, arena));
       ValueStore values = new ValueStore(node.tier());
-      if (Answers.of(replaces ? values.upsert(name, length, bytes) : values.put(name, length, bytes), patience)) {
+      if (replaces ? replace(values, length, bytes) : Answers.of(values.put(name, length, bytes), patience)) {
         tell(new Outcome(name, length, true, false), "%s, %s: stored".formatted(name, Sizes.human(length)));
         return ExitCode.OK;
       }
-      return kept(Answers.of(values.length(name).singleOptional(), patience), length);
+      Optional<Long> there = Answers.of(values.length(name).singleOptional(), patience);
+      if (replaces) {
+        if (json) {
+          console.json(new Outcome(name, there.orElse(0L), false, there.isPresent()));
+        }
+        throw new OtherWritersException(name);
+      }
+      return kept(there, length);
     }
+  }
+
+  /// Replaces the value in one step, and tries again while another writer has its name.
+  private boolean replace(ValueStore values, long length, Flux<MemorySegment> bytes) {
+    for (int i = 0; i < TRIES; i++) {
+      if (i > 0) {
+        LockSupport.parkNanos(FIRST_PAUSE.toNanos() << (i - 1));
+      }
+      if (Answers.of(values.replace(name, length, bytes, null, null).hasElement(), patience)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// @param there length of the value that the node has; empty while another writer stores it

@@ -130,7 +130,8 @@ final class StatedSpaces {
     if (Writing.mode(config) != StackOptions.Mode.EXCLUSIVE) {
       Setting<?> said =
           config.get(NodeSettings.WRITE_POLICY).isPresent() ? NodeSettings.WRITE_POLICY : NodeSettings.STACK_MODE;
-      problems.add("%s must not be write_through with spaces (%s)".formatted(said.key(), config.was(said)));
+      problems.add(("%s must not be write_through with spaces, whose blocks go to the disk when they leave memory: what"
+          + " lies in memory alone when the node ends is gone (%s)").formatted(said.key(), config.was(said)));
     }
     if (config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
       problems.add("memory.pages must not be huge with spaces (%s)".formatted(

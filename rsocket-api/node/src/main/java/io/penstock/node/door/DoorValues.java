@@ -184,16 +184,33 @@ public final class DoorValues {
   /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
   /// node that dies between the two steps, and starts again, has neither, and not the old one beside the new one. Of
   /// writers of one name at a time, the one that is known last has it, and takes away what it displaces. A writer that
-  /// gives way to another one takes away the value before both: who was told that a value is stored must not read an
-  /// older one.
+  /// gives way to another one takes away the value before both: a client that was told that its value is stored must
+  /// not read an older one. So it looks for a value whose name is not known yet before it writes.
   ///
   /// @param size that the new value gets
   private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis) {
     return Mono.defer(() -> {
       KnownNames.Known before = known.of(name);
-      if (before != null) {
-        known.ignoreEvents(before);
+      if (before == null) {
+        return before(name).flatMap(there -> put(name, bytes, size, untilMillis, null, there));
       }
+      known.ignoreEvents(before);
+      return put(name, bytes, size, untilMillis, before, List.of(before));
+    });
+  }
+
+  /// The values that lie under a name that is not known, as far as their heads tell; at most one in each size.
+  private Mono<List<KnownNames.Known>> before(String name) {
+    return Flux.range(0, stores.size()).concatMap(i -> headAt(name, i).flatMap(found -> Mono.justOrEmpty(found))
+        .filter(found -> found.name().equals(name))
+        .map(found -> new KnownNames.Known(found, i, 0, nanos.getAsLong())), 1).collectList();
+  }
+
+  /// @param before the value of this name that is known; null for none
+  /// @param there values that lay under this name when the put began
+  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis,
+      KnownNames.@Nullable Known before, List<KnownNames.Known> there) {
+    return Mono.defer(() -> {
       AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
       Mono<StoredValue> replaced = before != null && before.size() == size
           ? bytes.in(stores.get(size), before.name(), before.stored(), null)
@@ -208,7 +225,7 @@ public final class DoorValues {
                 : remove(displaced).thenReturn(true);
           }).switchIfEmpty(Mono.defer(() -> {
             heed(before, 0);
-            return before == null ? Mono.just(false) : remove(before).thenReturn(false);
+            return Flux.fromIterable(there).concatMap(this::remove, 1).then(Mono.just(false));
           })).doOnError(failure -> ended(name, before, old.get(), size, untilMillis)).doFinally(end -> {
             if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
               ended(name, before, old.get(), size, untilMillis);

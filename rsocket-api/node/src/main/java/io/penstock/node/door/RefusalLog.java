@@ -3,9 +3,12 @@ package io.penstock.node.door;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.text.Reason;
+import io.penstock.wire.transport.SourceAddress;
+import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +34,7 @@ public final class RefusalLog {
   /// @param why it was refused; text of the client in it does no harm
   /// @param user whose request it was; empty for a client without credentials
   /// @param from address of the client
-  public void add(String why, String user, Object from) {
+  public void add(String why, String user, @Nullable SocketAddress from) {
     long now = nanos.getAsLong();
     long due = next.get();
     if (now - due < 0 || !next.compareAndSet(due, now + EACH_NANOS)) {
@@ -41,7 +44,8 @@ public final class RefusalLog {
     String reason = Reason.printable(why);
     long more = without.getAndSet(0);
     LOG.warn("a request at the door {} was refused: {}; user {}, from {}{}", door,
-        reason.substring(0, Math.min(MOST_CHARACTERS, reason.length())), user.isEmpty() ? "unknown" : user, from,
+        reason.substring(0, Math.min(MOST_CHARACTERS, reason.length())), user.isEmpty() ? "unknown" : user,
+        SourceAddress.words(from),
         more == 0 ? "" : " (" + more + " more since the line before)");
   }
 }

@@ -40,6 +40,12 @@ public final class OtherShape {
       return "--model, --salt and the layout of a space must be given, for every space of the node at %s has a salt"
           .formatted(node);
     }
+    if ("space".equals(field)) {
+      return "blocks must be of a space that the node at %s has (%s)%s".formatted(node, said,
+          flags.contains("--name")
+              ? "; --model, --value-part-bytes and --name state a space of values and a value in it"
+              : "");
+    }
     return Optional
         .ofNullable(field == null || theirs == null || mine == null ? null : wrong(ours, field, theirs, mine))
         .filter(one -> flags.contains(one.flag()))

@@ -65,6 +65,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,6 +86,7 @@ public final class Node {
   private static final int SIGN_AND_JSON = 11;
   private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final Duration GOODBYE = Duration.ofSeconds(5);
+  private static final Duration COUNT_PATIENCE = Duration.ofSeconds(1);
 
   private final NodeConfig config;
   private final NodeSecurity security;
@@ -372,9 +374,9 @@ public final class Node {
 
   /// Number of the values of doors that lie in memory alone, and end with this node.
   ///
-  /// @return cold; empty if they cannot be counted, or not in a few seconds
+  /// @return cold; empty if they cannot be counted, or not within a second
   public Mono<Long> valuesInMemoryAlone() {
-    return doors.inMemoryAlone().subscribeOn(decisions).timeout(GOODBYE, Mono.empty(), timers)
+    return doors.inMemoryAlone().subscribeOn(decisions).timeout(COUNT_PATIENCE, Mono.empty(), timers)
         .onErrorResume(failure -> {
           LOG.debug("values in memory alone are not counted: {}", Reason.of(failure));
           return Mono.empty();
@@ -397,6 +399,20 @@ public final class Node {
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {
+    return drained().flatMap(clean -> close().thenReturn(clean));
+  }
+
+  /// Drains as the other form does.
+  ///
+  /// @param gone receives [#valuesInMemoryAlone()] unless it is 0; counted beside the drain, before the tiers close
+  Mono<Boolean> drain(LongConsumer gone) {
+    Mono<Boolean> counted =
+        valuesInMemoryAlone().filter(values -> values > 0).doOnNext(gone::accept).hasElement();
+    return Mono.zip(drained(), counted, (clean, any) -> clean).flatMap(clean -> close().thenReturn(clean));
+  }
+
+  /// @return whether every stream ended by itself, when all have ended
+  private Mono<Boolean> drained() {
     return Mono.defer(() -> {
       state.set(NodeState.DRAINING);
       cluster.drains();
@@ -406,7 +422,7 @@ public final class Node {
           : rank.drained().then(Mono.when(bound.drained(), doors.drained())).thenReturn(true)
               .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
       Mono<Boolean> left = rank.leave().then(Mono.empty()); // beside the drain: a registry may be slow to answer
-      return drainTime.taken(Flux.merge(left, ended).next()).flatMap(clean -> close().thenReturn(clean));
+      return drainTime.taken(Flux.merge(left, ended).next());
     });
   }
 

@@ -147,8 +147,8 @@ public final class ServeCommand implements Callable<Integer> {
       node.refusal().subscribe(stop::ask);
       stop.await();
       Optional<Exception> refusal = stop.cause();
-      console.say((refusal.isEmpty() ? "draining" : "draining: this node is not taken any more") + ending(node));
-      boolean clean = Boolean.TRUE.equals(node.drain().block());
+      console.say(refusal.isEmpty() ? "draining" : "draining: this node is not taken any more");
+      boolean clean = Boolean.TRUE.equals(node.drain(this::sayGone).block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
       if (refusal.isPresent()) {
         throw refusal.get();
@@ -164,10 +164,9 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /// What the end of `node` takes with it.
-  private static String ending(Node node) {
-    long values = node.valuesInMemoryAlone().blockOptional().orElse(0L);
-    return values == 0 ? "" : "; " + Plural.of(values, "value") + " in memory alone will be gone";
+  /// Says what the end of the node takes with it.
+  private void sayGone(long values) {
+    console.say(Plural.of(values, "value") + " in memory alone will be gone");
   }
 
   private Node start(NodeConfig settings) {

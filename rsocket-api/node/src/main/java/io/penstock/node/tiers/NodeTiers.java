@@ -113,24 +113,32 @@ public final class NodeTiers extends ForwardingTier {
   /// @param recording null for none
   public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies,
       Sampling sampling, @Nullable TierRecording recording) {
+    return open(plan, memory, listener, copies, sampling, recording, () -> {});
+  }
+
+  /// @param beforeDisk runs before a disk is opened, on the thread that opens it
+  static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies,
+      Sampling sampling, @Nullable TierRecording recording, Runnable beforeDisk) {
     return Mono.defer(() -> {
       plan.requireStack();
       if (plan.hbm().isOff()) {
-        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener, sampling, recording));
+        return withDisk(plan, beforeDisk, ssd -> stack(plan, memory, null, null, ssd, listener, sampling, recording));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       return HbmDevice.open(plan.device(), memory.listener(), copies)
           .flatMap(device -> device.store(plan.space(), blocks)
               .flatMap(
-                  hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling, recording)))
+                  hbm -> withDisk(plan, beforeDisk,
+                      ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling, recording)))
               .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
 
   /// Opens the disk last: earlier refusals leave no trace there.
-  private static Mono<NodeTiers> withDisk(TierPlan plan, Function<@Nullable BlockStore, Mono<NodeTiers>> stack) {
+  private static Mono<NodeTiers> withDisk(TierPlan plan, Runnable before,
+      Function<@Nullable BlockStore, Mono<NodeTiers>> stack) {
     return Mono.defer(() -> {
-      BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()));
+      BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()), before);
       return Mono.defer(() -> stack.apply(ssd))
           .onErrorResume(error -> Endings.after(error, ssd == null ? Mono.empty() : ssd.close()));
     });
@@ -174,7 +182,7 @@ public final class NodeTiers extends ForwardingTier {
   }
 
   /// Queues as long as the blocks that may want in: the disk refuses no block that has a slot of memory.
-  private static BlockStore disk(TierPlan plan, DiskPlan disk) {
+  private static BlockStore disk(TierPlan plan, DiskPlan disk, Runnable before) {
     int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
@@ -184,8 +192,8 @@ public final class NodeTiers extends ForwardingTier {
         .withMaxWaitingPuts(movers).withMaxWaitingReads(movers);
     Consumer<JournalStore> begun = journal -> journal.scrub(disk.scrub());
     return disk.opensBehind()
-        ? LateJournal.openWithin(disk.health().stallAfter(), plan.space(), options, begun)
-        : LateJournal.open(plan.space(), options, begun);
+        ? LateJournal.openWithin(disk.health().stallAfter(), plan.space(), options, before, begun)
+        : LateJournal.open(plan.space(), options, before, begun);
   }
 
   private static EngineOptions segments(DiskShare share, long segmentBytes) {

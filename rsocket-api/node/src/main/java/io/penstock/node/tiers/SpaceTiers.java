@@ -9,6 +9,7 @@ import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.setting.Capacity;
 import io.penstock.pool.share.SharedMemory;
 import io.penstock.stack.shape.StackOptions.Sampling;
+import io.penstock.storage.engine.file.FolderLock;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.server.space.NodeSpaces;
@@ -38,6 +39,8 @@ public final class SpaceTiers implements NodeSpaces {
   private final List<SpaceRoom.Part> parts = new ArrayList<>();
   private final Opening opening;
   private final double weights;
+  /// The lock on the folder of the disk, whichever spaces have folders in it; null without a disk.
+  private final @Nullable FolderLock folder;
   @GuardedBy("this") private final Map<CacheSpace, Mono<BlockTier>> opened = new HashMap<>();
 
   /// Arguments for opening tiers.
@@ -57,6 +60,8 @@ public final class SpaceTiers implements NodeSpaces {
     this.memory = memory;
     this.opening = opening;
     this.weights = weights;
+    DiskPlan disk = opening.base.disk();
+    this.folder = disk == null ? null : new FolderLock(disk.folder());
   }
 
   /// Opens the tiers of `spaces`.
@@ -79,7 +84,8 @@ public final class SpaceTiers implements NodeSpaces {
     return Mono.defer(() -> {
       Opening opening = new Opening(base, memory, open, watchers, recording);
       return spaces.isEmpty() && open.most() == 0
-          ? Mono.just(new SpaceTiers(null, opening, 1)).flatMap(all -> all.add(base).thenReturn(all))
+          ? Mono.just(new SpaceTiers(null, opening, 1)).flatMap(all -> all.add(base).thenReturn(all)
+              .onErrorResume(error -> Endings.after(error, all.close())))
           : shared(
               spaces.isEmpty()
                   ? List.of(new SpacePlan("main", base.space(), 1, Long.MAX_VALUE, Long.MAX_VALUE))
@@ -145,7 +151,7 @@ public final class SpaceTiers implements NodeSpaces {
     Watchers watchers = opening.watchers;
     return NodeTiers
         .open(plan, opening.memory, watchers.listener().apply(plan), watchers.copies(), watchers.sampling(),
-            opening.recording)
+            opening.recording, folder == null ? () -> {} : folder::take)
         .doOnNext(tier -> {
           tiers.add(tier);
           watchers.added().accept(tier);
@@ -225,7 +231,7 @@ public final class SpaceTiers implements NodeSpaces {
             Duration.ofNanos(Math.max(Duration.ofMillis(1).toNanos(), end - nanoClock.getAsLong())), timers,
             nanoClock)));
       }
-      ends.add(Mono.fromRunnable(this::closeMemory));
+      ends.add(Mono.fromRunnable(this::closeShared));
       return Endings.inOrder(ends);
     });
   }
@@ -233,13 +239,16 @@ public final class SpaceTiers implements NodeSpaces {
   /// Closes every tier at once.
   public Mono<Void> close() {
     List<Mono<Void>> ends = new ArrayList<>(tiers.stream().map(NodeTiers::close).toList());
-    ends.add(Mono.fromRunnable(this::closeMemory));
+    ends.add(Mono.fromRunnable(this::closeShared));
     return Endings.inOrder(ends);
   }
 
-  private void closeMemory() {
+  private void closeShared() {
     if (memory != null) {
       memory.close();
+    }
+    if (folder != null) {
+      folder.close();
     }
   }
 }

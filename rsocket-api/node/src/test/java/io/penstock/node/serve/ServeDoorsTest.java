@@ -39,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -152,6 +153,30 @@ final class ServeDoorsTest {
     }
     Eventually.holds("most have left memory", () -> withDisk.valuesInMemoryAlone().block(SOON) < 12);
     assertThat(withDisk.valuesInMemoryAlone().block(SOON)).isPositive();
+  }
+
+  @Test
+  void putWithoutAModel_atANodeWithValuesAlone_isToldHowToPutOne() throws IOException {
+    Node node = start(DOOR);
+    Path file = Files.write(folder.resolve("file"), new byte[100]);
+    CommandLineRun put = CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), file.toString());
+    assertThat(put.exitCode()).isEqualTo(2);
+    assertThat(put.err()).matches("put: blocks must be of a space that the node at 127.0.0.1:\\d+ has \\(space must be"
+        + " one of values \\w+, values-64k \\w+, values-4k \\w+ \\(was penstock-demo \\w+\\)\\); --model, --value-part-bytes"
+        + " and --name state a space of values and a value in it\n");
+    assertThat(CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), "--model", "values",
+        "--value-part-bytes", "262656", "--name", "k", file.toString()).err()).contains("k, 100 B: stored");
+  }
+
+  @Test
+  void valuesInMemoryAlone_areCountedBesideTheDrain_beforeTheTiersClose() throws IOException {
+    Node node = start(DOOR);
+    for (int i = 0; i < 5; i++) {
+      put(door().terms.spaces().of().values(), "v" + i, bytes(i, 100_000 * i + 1));
+    }
+    List<Long> gone = new CopyOnWriteArrayList<>();
+    assertThat(node.drain(gone::add).block(SOON)).isTrue();
+    assertThat(gone).containsExactly(5L);
   }
 
   @Test

@@ -21,8 +21,11 @@ import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.content.KvPattern;
 import io.penstock.node.kvevents.KvIndex;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
@@ -45,6 +48,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -52,6 +57,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -414,9 +420,91 @@ final class ServeSpacesTest {
     assertThat(command("put", space, large.toString()).err()).contains("value k of space values must be < the quota");
   }
 
+  @Test
+  void aValue_isReplacedByACommand_thoughAnotherClientStoresItAllTheTime() throws Exception {
+    Node node = start(SPACES);
+    String[] space = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "16KiB",
+      "--name", "k"};
+    Path file = Files.write(folder.resolve("mine.bin"), new byte[20_000]);
+    Party party = new Party(node, ValueStore.space("values", 16 << 10, ""));
+    ValueStore values = new ValueStore(new RemoteTier(party.client, party.space));
+    MemorySegment theirs = MemorySegment.ofArray(new byte[40_000]);
+    AtomicInteger stored = new AtomicInteger();
+    Disposable others = Mono.defer(() -> values.replace("k", theirs.byteSize(), Flux.just(theirs), null, null))
+        .doOnNext(one -> stored.incrementAndGet()).repeat().subscribe();
+    Eventually.holds("the other client stores it", () -> stored.get() > 3);
+    for (int i = 0; i < 5; i++) {
+      CommandLineRun put = command("put", space, file.toString(), "--replace");
+      assertThat(put.err()).contains("k, 19.5 KiB: stored");
+      assertThat(put.exitCode()).isZero();
+    }
+    others.dispose();
+  }
+
+  @Test
+  void aValueThatAnotherClientNeverEndsToStore_isNotReplaced_andNoOptionIsAdvised() throws Exception {
+    Node node = start(SPACES);
+    String[] space = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "16KiB",
+      "--name", "k"};
+    Path file = Files.write(folder.resolve("mine.bin"), new byte[20_000]);
+    assertThat(command("put", space, file.toString()).exitCode()).isZero();
+    Party party = new Party(node, ValueStore.space("values", 16 << 10, ""));
+    AtomicBoolean isWriting = new AtomicBoolean();
+    Disposable other = party.client.put(List.of(new ValueStore(new RemoteTier(party.client, party.space)).headKey("k")),
+        TierHolds.PutTerms.plain().withUpserts(true), window -> {
+          isWriting.set(true);
+          return Flux.never();
+        }).subscribe();
+    Eventually.holds("the other client has room for a value of this name", isWriting::get);
+    CommandLineRun put = command("put", space, file.toString(), "--replace", "--json");
+    assertThat(put.exitCode()).isEqualTo(1);
+    assertThat(put.out()).contains("\"bytes\":20000,\"stored\":false,\"found\":true");
+    assertThat(put.err()).contains("value k must be free of other writers to be replaced (was being stored by another"
+        + " one at each of 8 tries; the node keeps a value of theirs)").doesNotContain("--replace");
+    other.dispose();
+  }
+
   private static CommandLineRun command(String name, String[] space, String... more) {
     return CommandLineRun.of(
         Stream.of(Stream.of(name), Stream.of(space), Stream.of(more)).flatMap(each -> each).toArray(String[]::new));
+  }
+
+  private static final String ON_DISK = """
+      listen.port: 0
+      admin.port: 0
+      dram: 4MiB
+      ssd: 64MiB
+      ssd.segment.bytes: 1MiB
+      ssd.engine: plain
+      ssd.dir: %s
+      spaces:
+        %s: {model: one, value.part.bytes: 16KiB}
+        %s: {model: two, value.part.bytes: 32KiB}
+      """;
+
+  @Test
+  void folder_belongsToOneNode_whateverItsSpaces_untilItEndsOrIsKilled() throws Exception {
+    Path ssd = folder.resolve("ssd");
+    Path theirs = Files.writeString(folder.resolve("theirs.yaml"), ON_DISK.formatted(ssd, "a", "b"));
+    Path mine = Files.writeString(folder.resolve("mine.yaml"), ON_DISK.formatted(ssd, "c", "d"));
+    try (NodeProcess first = NodeProcess.start(folder, "--config", theirs.toString())) {
+      CommandLineRun second = CommandLineRun.of("serve", "--config", mine.toString());
+      assertThat(second.exitCode()).isEqualTo(74);
+      assertThat(second.err())
+          .isEqualTo(
+              ("serve: ssd.dir must be a folder that no other process has open (was %1$s, from %2$s): journal %1$s"
+                  + " must be opened by one process at a time (was open in process %3$d)%n")
+                  .formatted(ssd, mine + " line 7", first.pid()));
+      assertThat(ssd.resolve("c")).doesNotExist();
+      first.kill();
+      assertThat(first.exitCode()).isEqualTo(128 + 9);
+    }
+    NodeConfig config = NodeConfig.resolve(mine, Map.of(), Map.of());
+    Node third = Objects.requireNonNull(Node.start(config).block(SOON));
+    NodeConfig another = NodeConfig.resolve(theirs, Map.of(), Map.of());
+    assertThatThrownBy(() -> Node.start(another).block(SOON)).hasRootCauseInstanceOf(DirectoryLockedException.class);
+    third.close().block(SOON);
+    Objects.requireNonNull(Node.start(another).block(SOON)).close().block(SOON);
   }
 
   @Test
@@ -520,7 +608,9 @@ final class ServeSpacesTest {
         .hasMessageContaining("dram must be a number of bytes with spaces");
     assertThatThrownBy(() -> config(
         "write.policy: write_through\nssd: 64GiB\nssd.dir: x\nspaces:\n  a: {model: m, block.bytes: 4KiB}\n"))
-        .hasMessageContaining("write.policy must not be write_through with spaces (was write_through, from ");
+        .hasMessageContaining(
+            "write.policy must not be write_through with spaces, whose blocks go to the disk when they"
+                + " leave memory: what lies in memory alone when the node ends is gone (was write_through, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, layers: 2}\n  b: {model: m, layers: 2}\n"))
         .hasMessageContaining("spaces.b must differ from spaces.a");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, quota: 1MiB}\n"))

@@ -29,6 +29,7 @@ import io.penstock.tier.TierStat;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -106,6 +107,9 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     List<BlockKey> asked = List.copyOf(keys);
+    if (terms.upserts()) {
+      return open(RemoteReservation.claim(client, asked, terms, Presence.of(asked.size(), new BitSet()), scope));
+    }
     return open(client.contains(asked).flatMap(present -> {
       List<BlockKey> wanted = new ArrayList<>();
       for (int i = 0; i < asked.size(); i++) {

@@ -3,6 +3,7 @@ package io.penstock.wire.report;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.wire.protocol.WireErrors;
 import io.penstock.wire.trace.TraceContext;
+import io.penstock.wire.transport.SourceAddress;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -160,7 +161,7 @@ public final class StreamClock implements Carried {
     }
     waits(Wait.NOTHING);
     String word = route.substring(route.lastIndexOf('.') + 1);
-    listener.ended(new StreamListener.Report(word, peer.toString(), transport, isOutgoing, inline, shared,
+    listener.ended(new StreamListener.Report(word, SourceAddress.words(peer), transport, isOutgoing, inline, shared,
         nanos.getAsLong() - began, new StreamListener.Waits(waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
             waited[Wait.RATE.ordinal()], waited[Wait.ROOM.ordinal()], waited[Wait.TIER.ordinal()]),
         error == null ? null : WireErrors.codeOf(error), trace));

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
 import io.penstock.wire.security.UserFile.Line;
+import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.exceptions.RejectedSetupException;
 import java.util.List;
 import java.util.Optional;
@@ -180,7 +181,7 @@ public final class Access {
   /// @param user that was shown; empty for none that a user can have
   private static RejectedSetupException refused(String why, String door, String user, Object source) {
     LOG.warn("a client was refused at the door {}: {}; user {}, from {}", door, why, user.isEmpty() ? "unknown" : user,
-        source);
+        SourceAddress.words(source));
     return new RejectedSetupException(why);
   }
 }

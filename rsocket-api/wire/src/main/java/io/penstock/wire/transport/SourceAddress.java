@@ -2,6 +2,7 @@ package io.penstock.wire.transport;
 
 import io.penstock.check.InternetAddress;
 import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /// Address by which connections are counted.
 public final class SourceAddress {
   private static final String LOCAL = "a socket of this host";
+
+  private static final int GROUP = 0xFFFF;
 
   private SourceAddress() {}
 
@@ -22,6 +25,19 @@ public final class SourceAddress {
     return internet.getAddress() instanceof Inet6Address six
         ? (Object) ByteBuffer.wrap(six.getAddress()).getLong()
         : internet.getAddress();
+  }
+
+  /// Text for people of what [#of] answered; of anything else, what it says of itself.
+  public static String words(Object source) {
+    return switch (source) {
+      case InetAddress four -> four.getHostAddress();
+      case Long six -> network(six);
+      default -> source.toString();
+    };
+  }
+
+  private static String network(long prefix) {
+    return "%x:%x:%x:%x::/64".formatted(prefix >>> 48, prefix >>> 32 & GROUP, prefix >>> 16 & GROUP, prefix & GROUP);
   }
 
   /// Text for people; without a look-up of names.

@@ -41,6 +41,13 @@ public final class ChronicleEngine extends FileEngine {
     return open(directory, options, FreeSpace.of(directory));
   }
 
+  /// Looks whether this process can run the engine. Touches no file.
+  ///
+  /// @throws EngineUnavailableException if the JVM was started without the flags that Chronicle needs
+  public static void require() {
+    ChronicleAccess.require();
+  }
+
   /// Opens the engine with another source for the free space.
   public static ChronicleEngine open(Path directory, EngineOptions options, FreeSpace space) {
     ChronicleAccess.require();

@@ -7,8 +7,6 @@ import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,16 +28,12 @@ final class EngineDirectory implements AutoCloseable {
   static final int PROBE_BYTES = 4096;
 
   private final Path path;
-  private final FileChannel lockFile;
-  @SuppressWarnings("UnusedVariable") // the lock lives as long as this object
-  private final FileLock lock;
+  private final LockFile lock;
   /// Key that distinguishes this directory from another of its name; null if the system has no such key.
-  private final @Nullable Object identity;
+  private @Nullable Object identity;
 
-  private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) throws IOException {
-    this.identity = identity(path);
+  private EngineDirectory(Path path, LockFile lock) {
     this.path = path;
-    this.lockFile = lockFile;
     this.lock = lock;
   }
 
@@ -50,8 +44,9 @@ final class EngineDirectory implements AutoCloseable {
   static EngineDirectory open(Path path, String engine) {
     try {
       Files.createDirectories(path);
-      EngineDirectory directory = lock(path);
+      EngineDirectory directory = new EngineDirectory(path, LockFile.take(path, LOCK));
       try {
+        directory.identity = identity(path);
         directory.requireFormat("penstock journal, format " + VERSION + ", engine " + engine + "\n");
         return directory;
       } catch (Throwable e) {
@@ -61,40 +56,6 @@ final class EngineDirectory implements AutoCloseable {
     } catch (IOException e) {
       throw new StorageFailedException("open journal " + path, e);
     }
-  }
-
-  private static EngineDirectory lock(Path path) throws IOException {
-    FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ,
-        StandardOpenOption.WRITE);
-    try {
-      FileLock lock = tryLock(file, false);
-      if (lock == null) {
-        throw new DirectoryLockedException(path.toString(), holder(file));
-      }
-      FileBytes.write(file, 0, StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
-      return new EngineDirectory(path, file, lock);
-    } catch (Throwable e) {
-      file.close(); // and the lock with it
-      throw e;
-    }
-  }
-
-  /// @return the lock of `file`; null if another journal holds it
-  ///
-  /// @param shared whether others may hold a shared lock, too
-  static @Nullable FileLock tryLock(FileChannel file, boolean shared) throws IOException {
-    try {
-      return file.tryLock(0, Long.MAX_VALUE, shared);
-    } catch (OverlappingFileLockException e) { // this process holds it
-      return null;
-    }
-  }
-
-  static String holder(FileChannel file) throws IOException {
-    ByteBuffer text = ByteBuffer.allocate((int) Math.min(32, file.size()));
-    FileBytes.read(file, 0, text);
-    String holder = StandardCharsets.US_ASCII.decode(text.flip()).toString().strip();
-    return holder.isEmpty() ? "unknown" : holder;
   }
 
   private void requireFormat(String format) throws IOException {
@@ -159,10 +120,6 @@ final class EngineDirectory implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      lockFile.close(); // and the lock with it
-    } catch (IOException e) {
-      throw new StorageFailedException("close journal " + path, e);
-    }
+    lock.close();
   }
 }

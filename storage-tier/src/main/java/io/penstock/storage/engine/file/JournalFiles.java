@@ -111,9 +111,9 @@ public final class JournalFiles implements AutoCloseable {
       return () -> {}; // never opened, or copied without the lock
     }
     FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-    FileLock lock = EngineDirectory.tryLock(channel, true);
+    FileLock lock = LockFile.tryLock(channel, true);
     if (lock == null) {
-      String holder = EngineDirectory.holder(channel);
+      String holder = LockFile.holder(channel);
       channel.close();
       throw new DirectoryLockedException(directory.toString(), holder);
     }

@@ -58,7 +58,7 @@ final class Ask<T> extends Mono<T> {
 
     @Override
     public Context currentContext() {
-      return actual.currentContext();
+      return LateErrors.ignoredIn(actual.currentContext());
     }
 
     @Override
