@@ -23,6 +23,7 @@ import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SessionMessages;
 import io.penstock.wire.protocol.StatMessages;
 import io.penstock.wire.protocol.WireFailure;
+import io.penstock.wire.report.LateErrors;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -141,6 +142,7 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
 
   private Flux<TierEvent> events(Messages.EventsRequest request) {
     return Flux.defer(() -> connection.rsocket().requestStream(NodeConnection.request(Routes.EVENTS, request)))
+        .contextWrite(LateErrors::ignoredIn)
         .map(payload -> NodeConnection.read(payload, EventMessage.class).event())
         .onErrorMap(connection::failure);
   }

@@ -18,6 +18,7 @@ import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.report.LateErrors;
 import io.penstock.wire.slice.SliceHeader;
 import io.rsocket.Payload;
 import java.lang.foreign.MemorySegment;
@@ -27,6 +28,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.util.context.Context;
 
 /// The receiving end of one `get` of a view. The drafts in which it lands are claimed already, so credit is limited by
 /// the reader and the byte budget alone. A stream that awaits blocks asks for one slice before the first came, and for
@@ -66,6 +68,11 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
     this.landing = landing;
     this.awaits = onMiss != OnMiss.SKIP;
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
+  }
+
+  @Override
+  public Context currentContext() {
+    return LateErrors.ignored();
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.operator.Serial;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.SliceCredit;
+import io.penstock.wire.report.LateErrors;
 import io.penstock.wire.transfer.SegmentLink;
 import io.rsocket.Payload;
 import java.util.concurrent.CancellationException;
@@ -11,6 +12,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.util.context.Context;
 
 /// The receiving end of one read: gives credit for what it has budget for, and lands slices. All state is touched by
 /// [#serial] steps only.
@@ -33,6 +35,11 @@ public final class SegmentReader implements CoreSubscriber<Payload>, SegmentLink
     this.errors = errors;
     this.ending = ending;
     this.credit = new SliceCredit(budget, sliceBytes, serial, this::proceed);
+  }
+
+  @Override
+  public Context currentContext() {
+    return LateErrors.ignored();
   }
 
   @Override

@@ -12,6 +12,7 @@ import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.report.LateErrors;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.slice.ArrivingSlice;
 import io.penstock.wire.slice.LandedSlice;
@@ -28,6 +29,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.util.context.Context;
 
 /// The receiving end of one `get` stream. The first payload is the server's decision, then slices follow. The first of
 /// them are asked for with the question if arena and budget have room, and wait here for a reader; the others when a
@@ -87,6 +89,11 @@ public final class GetReceiver extends OneReader
     this.refused = refused;
     this.credit = new SliceCredit(Budget.of(setting.budget()), setting.maxSliceBytes(), serial, this::proceed);
     this.slots = new SlotsAhead(setting.arena(), scope, serial, this::proceed, this::fail);
+  }
+
+  @Override
+  public Context currentContext() {
+    return LateErrors.ignored();
   }
 
   @Override

@@ -9,6 +9,7 @@ import io.penstock.tier.Presence;
 import io.penstock.wire.client.link.AnswerLimit;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.report.LateErrors;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.slice.ArrivingSlice;
 import io.penstock.wire.slice.LandedSlice;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.util.context.Context;
 
 /// A `get` whose blocks fit in one slice, which is its only answer: they have landed when its reader hears of them. It
 /// is for blocks that the arena and the budget have room for now; the credit of a [GetReceiver] serves all others.
@@ -81,6 +83,11 @@ final class ShortGet implements CoreSubscriber<Payload>, AnswerLimit.Pending, Di
     }
     charged = bytes;
     return true;
+  }
+
+  @Override
+  public Context currentContext() {
+    return LateErrors.ignored();
   }
 
   @Override

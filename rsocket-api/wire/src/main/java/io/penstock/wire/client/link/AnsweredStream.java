@@ -2,6 +2,7 @@ package io.penstock.wire.client.link;
 
 import io.penstock.operator.Demand;
 import io.penstock.operator.Serial;
+import io.penstock.wire.report.LateErrors;
 import io.rsocket.Payload;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -47,7 +48,7 @@ public final class AnsweredStream<T> implements CoreSubscriber<Payload>, Subscri
 
   @Override
   public Context currentContext() {
-    return actual.currentContext();
+    return LateErrors.ignoredIn(actual.currentContext());
   }
 
   @Override

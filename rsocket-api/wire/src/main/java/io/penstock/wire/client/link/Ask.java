@@ -2,6 +2,7 @@ package io.penstock.wire.client.link;
 
 import io.penstock.operator.Failures;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.report.LateErrors;
 import io.rsocket.Payload;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;

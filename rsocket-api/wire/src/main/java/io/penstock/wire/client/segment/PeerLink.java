@@ -15,6 +15,7 @@ import io.penstock.wire.protocol.SegmentParts;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.report.LateErrors;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.segment.SegmentLanding;
 import io.penstock.wire.segment.SegmentReader;
@@ -38,6 +39,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 /// One RSocket connection of a transfer engine.
 final class PeerLink implements SegmentLink {
@@ -161,6 +163,11 @@ final class PeerLink implements SegmentLink {
       this.inFlight = inFlight;
       this.length = length;
       this.ending = ending;
+    }
+
+    @Override
+    public Context currentContext() {
+      return LateErrors.ignored();
     }
 
     @Override
