@@ -11,6 +11,8 @@ import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.SocketTuning;
 import io.penstock.wire.transport.TransportKind;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -195,6 +197,16 @@ public final class TransportSettings {
       case WS -> config.get(WEB_SOCKET_PORT).isPresent();
       case LOCAL -> false;
     };
+  }
+
+  /// How the node uses sockets that it opens to others.
+  public static SocketTuning ofClients(NodeConfig config) {
+    return SocketTuning.defaults().withAwake(awake(config));
+  }
+
+  /// How long its network threads stay awake.
+  public static Duration awake(NodeConfig config) {
+    return Duration.of(config.get(AWAKE), ChronoUnit.MICROS);
   }
 
   /// The transports of the node, the preferred one first.

@@ -18,6 +18,7 @@ import io.penstock.node.config.ClusterSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.SpaceSettings;
+import io.penstock.node.config.TransportSettings;
 import io.penstock.node.link.ClusterLink;
 import io.penstock.node.link.NodePass;
 import io.penstock.node.tiers.Endings;
@@ -34,6 +35,7 @@ import io.penstock.wire.cluster.tier.ClusterTier;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.SocketTuning;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.time.Duration;
@@ -235,8 +237,11 @@ final class ClusterWork {
     KvClientOptions options = pass.with(KvClientOptions.builder().name("node " + terms.node())
         .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
         .windowBlocks(Math.min(WINDOW, config.get(NodeSettings.WINDOW_BLOCKS)))).build();
-    return place -> KvClient.connect(TcpTransport.client(place, pass.with(TcpClientOptions.to(place.address())), loops,
-        ConnectionListener.noop()), options, landing.space, landing.arena(), budget);
+    SocketTuning tuning = TransportSettings.ofClients(config);
+    return place -> KvClient.connect(
+        TcpTransport.client(place, pass.with(TcpClientOptions.to(place.address()).withTuning(tuning)), loops,
+            ConnectionListener.noop()),
+        options, landing.space, landing.arena(), budget);
   }
 
   /// Ends all tasks. Lazy.

@@ -402,7 +402,7 @@ public final class Node {
     return drained().flatMap(clean -> close().thenReturn(clean));
   }
 
-  /// Drains as the other form does.
+  /// Drains as the other form does; once.
   ///
   /// @param gone receives [#valuesInMemoryAlone()] unless it is 0; counted beside the drain, before the tiers close
   Mono<Boolean> drain(LongConsumer gone) {

@@ -13,6 +13,7 @@ import io.penstock.meter.RequestMeters;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.RankSettings;
+import io.penstock.node.config.TransportSettings;
 import io.penstock.node.text.Reason;
 import io.penstock.node.tiers.TierRecording;
 import io.penstock.wire.client.KvClientOptions;
@@ -146,8 +147,9 @@ final class NodeAsRank {
   }
 
   private ClientTransport transport(Endpoint to, LoopResources loops) {
-    return TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
-        new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop());
+    TcpClientOptions options = TcpClientOptions.to(to.address()).withTuning(TransportSettings.ofClients(config))
+        .withNames(new RegistryName(names, LOG, System::nanoTime).watched());
+    return TcpTransport.client(to, pass.with(options), loops, ConnectionListener.noop());
   }
 
   /// Claims the rank. If another process has it, a registration in generation 0, which none has, shows what differs

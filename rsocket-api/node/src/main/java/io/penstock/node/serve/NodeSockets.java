@@ -31,7 +31,6 @@ import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -77,7 +76,7 @@ final class NodeSockets {
     SocketTuning tuning = new SocketTuning(config.get(TransportSettings.CONGESTION),
         Math.toIntExact(config.get(TransportSettings.SEND_BUFFER)),
         Math.toIntExact(config.get(TransportSettings.RECEIVE_BUFFER)),
-        Duration.of(config.get(TransportSettings.AWAKE), ChronoUnit.MICROS));
+        TransportSettings.awake(config));
     return FrameLengths.of(config.limits(), config.layouts()).bound(
         TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), 0).withSlots(slots).withTuning(tuning),
         ReceiveLimits.defaults().withRoomBytes(config.get(NodeSettings.FRAMES_BYTES))

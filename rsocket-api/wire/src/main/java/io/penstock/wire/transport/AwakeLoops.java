@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
-/// What keeps the event loops of a transport awake: one [AwakeLoop] for all connections of a loop. A driven loop, which
-/// runs when its owner says so, never stays awake. Any thread.
+/// What keeps the event loops of a transport awake: one [AwakeLoop] for all connections of that transport on a loop. A
+/// driven loop, which runs when its owner says so, never stays awake. Any thread.
 public final class AwakeLoops {
   private final long momentNanos;
   private final LongSupplier nanos;
@@ -22,12 +22,12 @@ public final class AwakeLoops {
     this.nanos = requireNonNull(nanos, "nanos");
   }
 
-  /// Those of a transport whose sockets are used as `tuning` says.
+  /// Keeps loops awake for as long as `tuning` says.
   public static AwakeLoops of(SocketTuning tuning) {
     return new AwakeLoops(tuning.awake(), System::nanoTime);
   }
 
-  /// The one of `loop`.
+  /// What keeps `loop` awake.
   public AwakeLoop of(EventLoop loop) {
     return loops.computeIfAbsent(loop,
         one -> new AwakeLoop(one, LoopTimers.isDriven(one) ? 0 : momentNanos, nanos));

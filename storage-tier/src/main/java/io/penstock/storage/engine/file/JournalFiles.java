@@ -8,12 +8,9 @@ import io.penstock.storage.engine.NativePages;
 import io.penstock.storage.engine.SegmentWindow;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -110,14 +107,7 @@ public final class JournalFiles implements AutoCloseable {
     if (!Files.exists(file)) {
       return () -> {}; // never opened, or copied without the lock
     }
-    FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-    FileLock lock = LockFile.tryLock(channel, true);
-    if (lock == null) {
-      String holder = LockFile.holder(channel);
-      channel.close();
-      throw new DirectoryLockedException(directory.toString(), holder);
-    }
-    return channel; // releases the lock
+    return LockFile.share(directory, EngineDirectory.LOCK);
   }
 
   /// Writes all files of a closed journal to the medium, and takes them out of the page cache: the next reader waits

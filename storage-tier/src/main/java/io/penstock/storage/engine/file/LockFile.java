@@ -5,68 +5,94 @@ import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
-/// A locked file, which has the id of the process that holds the lock. The file stays when the lock is freed.
+/// A locked file, which has the id of the process that holds it alone. The file stays when the lock is freed.
+///
+/// The system frees the locks of a process on a file as soon as the process closes the file once, whichever channel had
+/// locked it. So a file that this process has locked is not opened again.
 final class LockFile implements AutoCloseable {
-  private final Path directory;
-  private final FileChannel file;
-  @SuppressWarnings("UnusedVariable") // the lock lives as long as this object
-  private final FileLock lock;
+  private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
-  private LockFile(Path directory, FileChannel file, FileLock lock) {
-    this.directory = directory;
+  private final Path path;
+  private final FileChannel file;
+
+  private LockFile(Path path, FileChannel file) {
+    this.path = path;
     this.file = file;
-    this.lock = lock;
   }
 
+  /// Locks the file for this object alone.
+  ///
   /// @throws DirectoryLockedException if another process or another object holds it
   static LockFile take(Path directory, String name) throws IOException {
-    FileChannel file = FileChannel.open(directory.resolve(name), StandardOpenOption.CREATE, StandardOpenOption.READ,
+    LockFile taken = lock(directory, name, false, StandardOpenOption.CREATE, StandardOpenOption.READ,
         StandardOpenOption.WRITE);
     try {
-      FileLock lock = tryLock(file, false);
-      if (lock == null) {
-        throw new DirectoryLockedException(directory.toString(), holder(file));
-      }
-      FileBytes.write(file, 0, StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
-      return new LockFile(directory, file, lock);
+      FileBytes.write(taken.file, 0,
+          StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
+      return taken;
     } catch (Throwable e) {
-      file.close(); // and the lock with it
+      taken.close();
       throw e;
     }
   }
 
-  /// @return the lock of `file`; null if another holds it
+  /// Locks a file that exists against those that want it alone.
   ///
-  /// @param shared whether others may hold a shared lock, too
-  static @Nullable FileLock tryLock(FileChannel file, boolean shared) throws IOException {
+  /// @throws DirectoryLockedException if another process holds it alone, or another object of this one holds it
+  static LockFile share(Path directory, String name) throws IOException {
+    return lock(directory, name, true, StandardOpenOption.READ);
+  }
+
+  private static LockFile lock(Path directory, String name, boolean shared, OpenOption... options)
+      throws IOException {
+    Path path = directory.toRealPath().resolve(name);
+    if (!HELD.add(path)) {
+      throw new DirectoryLockedException(directory.toString(), "" + ProcessHandle.current().pid());
+    }
+    FileChannel file = null;
+    boolean isLocked = false;
     try {
-      return file.tryLock(0, Long.MAX_VALUE, shared);
-    } catch (OverlappingFileLockException e) { // this process holds it
-      return null;
+      file = FileChannel.open(path, Set.of(options));
+      isLocked = file.tryLock(0, Long.MAX_VALUE, shared) != null;
+      if (!isLocked) {
+        throw new DirectoryLockedException(directory.toString(), holder(file));
+      }
+      return new LockFile(path, file);
+    } finally {
+      if (!isLocked) {
+        HELD.remove(path);
+        if (file != null) {
+          file.close();
+        }
+      }
     }
   }
 
   /// The id of the process that holds the lock, as it wrote it; or `unknown`.
-  static String holder(FileChannel file) throws IOException {
+  private static String holder(FileChannel file) throws IOException {
     ByteBuffer text = ByteBuffer.allocate((int) Math.min(32, file.size()));
     FileBytes.read(file, 0, text);
     String holder = StandardCharsets.US_ASCII.decode(text.flip()).toString().strip();
     return holder.isEmpty() ? "unknown" : holder;
   }
 
+  /// Idempotent.
   @Override
   public void close() {
     try {
-      file.close(); // and the lock with it
+      if (file.isOpen()) {
+        file.close(); // and the lock with it
+        HELD.remove(path);
+      }
     } catch (IOException e) {
-      throw new StorageFailedException("close journal " + directory, e);
+      throw new StorageFailedException("close " + path, e);
     }
   }
 }

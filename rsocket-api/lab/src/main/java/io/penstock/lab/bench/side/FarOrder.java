@@ -50,7 +50,7 @@ record FarOrder(Verb verb, BenchTransport transport, CongestionControl congestio
     return tuning(verb, congestion);
   }
 
-  /// The same for its peer.
+  /// How the sockets of a listener, and of its clients, are used.
   static SocketTuning tuning(Verb verb, CongestionControl congestion) {
     SocketTuning tuning = SocketTuning.defaults().withCongestion(congestion);
     return verb == Verb.PLAIN ? tuning.withAwake(Duration.ZERO) : tuning;

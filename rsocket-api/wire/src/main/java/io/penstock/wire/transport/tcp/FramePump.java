@@ -134,7 +134,7 @@ final class FramePump {
       to.flush();
       next.moved(Math.abs(moved));
       if (moved <= 0) {
-        next.isAwaited();
+        next.await();
         return;
       }
     }

@@ -36,7 +36,7 @@ final class NextFrame {
   }
 
   /// The loop has read what was there, or written what was at hand.
-  void isAwaited() {
+  void await() {
     if (isSoon && bytes <= MOST_BYTES) {
       soon.run();
     }

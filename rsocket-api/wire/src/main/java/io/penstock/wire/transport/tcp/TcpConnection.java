@@ -483,7 +483,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
     incoming.readComplete();
-    next.isAwaited();
+    next.await();
     context.fireChannelReadComplete();
   }
 

@@ -12,10 +12,11 @@ import io.rsocket.frame.CancelFrameCodec;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
@@ -32,7 +33,7 @@ final class NextFrameTest {
     next.passes(frame);
     frame.release();
     int before = waits;
-    next.isAwaited();
+    next.await();
     return waits > before;
   }
 
@@ -65,32 +66,54 @@ final class NextFrameTest {
   void aFrameWithoutAWholeHeader_changesNothing() {
     assertThat(isAwaitedAfter(FrameType.REQUEST_RESPONSE)).isTrue();
     next.passes(Unpooled.EMPTY_BUFFER);
-    next.isAwaited();
+    next.await();
     assertThat(waits).isEqualTo(2);
+  }
+
+  /// Opens a connection at one end of a socket, whose other end sends it `sent`.
+  ///
+  /// @param opened is given the connection
+  private static void connect(AwakeLoops awake, ByteBuf sent, Consumer<TcpConnection> opened, CountDownLatch heard)
+      throws InterruptedException {
+    LoopResources loops = LoopResources.create("next", 1, true);
+    DisposableServer server = TcpServer.create().host("127.0.0.1").port(0).runOn(loops)
+        .handle((in, out) -> out.sendObject(sent).then().then(Mono.never())).bindNow();
+    try {
+      Connection connection = TcpClient.create().remoteAddress(server::address).runOn(loops).connectNow();
+      connection.channel().eventLoop().execute(() -> opened.accept(TcpConnection.open(connection, Framing.LENGTHS,
+          ConnectionLimits.defaults(), ConnectionListener.noop(), awake)));
+      heard.await();
+      connection.disposeNow();
+    } finally {
+      server.disposeNow();
+      loops.disposeLater(Duration.ZERO, Duration.ofSeconds(10)).block();
+    }
   }
 
   @Test
   void aConnectionThatHasSentSuchARequest_keepsItsLoopAwake() throws InterruptedException {
-    LoopResources loops = LoopResources.create("next", 1, true);
-    DisposableServer server = TcpServer.create().host("127.0.0.1").port(0).runOn(loops).bindNow();
-    CountDownLatch asked = new CountDownLatch(1);
-    AwakeLoops awake = new AwakeLoops(Duration.ofNanos(1), () -> {
-      asked.countDown();
+    CountDownLatch heard = new CountDownLatch(1);
+    connect(counting(heard), Unpooled.EMPTY_BUFFER, connection -> {
+      connection.sendFrame(1, CancelFrameCodec.encode(ByteBufAllocator.DEFAULT, 1));
+      connection.sendFrame(1, frame(FrameType.REQUEST_RESPONSE));
+    }, heard);
+    assertThat(heard.getCount()).isZero();
+  }
+
+  @Test
+  void aConnectionThatHasReadSuchARequest_keepsItsLoopAwake() throws InterruptedException {
+    ByteBuf request = frame(FrameType.REQUEST_RESPONSE);
+    ByteBuf sent = Unpooled.wrappedBuffer(Unpooled.buffer(3).writeMedium(request.readableBytes()), request);
+    CountDownLatch heard = new CountDownLatch(1);
+    connect(counting(heard), sent, connection -> connection.receive().subscribe(), heard);
+    assertThat(heard.getCount()).isZero();
+  }
+
+  /// Loops that ask for the time when they are to stay awake.
+  private static AwakeLoops counting(CountDownLatch heard) {
+    return new AwakeLoops(Duration.ofNanos(1), () -> {
+      heard.countDown();
       return System.nanoTime();
     });
-    try {
-      Connection connection = TcpClient.create().remoteAddress(server::address).runOn(loops).connectNow();
-      connection.channel().eventLoop().execute(() -> {
-        TcpConnection opened = TcpConnection.open(connection, Framing.LENGTHS, ConnectionLimits.defaults(),
-            ConnectionListener.noop(), awake);
-        opened.sendFrame(1, CancelFrameCodec.encode(ByteBufAllocator.DEFAULT, 1));
-        opened.sendFrame(1, frame(FrameType.REQUEST_RESPONSE));
-      });
-      asked.await();
-      connection.disposeNow();
-    } finally {
-      server.disposeNow();
-      Objects.requireNonNull(loops).disposeLater(Duration.ZERO, Duration.ofSeconds(10)).block();
-    }
   }
 }
