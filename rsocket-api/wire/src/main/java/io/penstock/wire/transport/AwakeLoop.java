@@ -6,8 +6,9 @@ import java.util.function.LongSupplier;
 
 /// Keeps an event loop awake for a moment after it has heard from a peer: what comes next finds it running. To wake a
 /// sleeping thread costs more than a short request, at both sides. Meanwhile the loop looks for new bytes again and
-/// again. Where another thread wants its core, it sleeps at once. It offers its core after each turn, but for one in
-/// which it heard of values alone whose short rest has to come: then no peer can go on anyway.
+/// again. It offers its core after each turn, but for one in which it heard of values alone whose short rest has to
+/// come: then no peer can go on anyway. Where another thread takes the core, the loop sleeps at once. A thread that
+/// keeps it for as long as the system lets it is one that computes: then the loop offers nothing for a while.
 ///
 /// It stays awake as long as that is of use in two of three moments: one in which nothing came costs twice the credit
 /// that another one earns. Without credit, one call in [#PROBE] is followed by another try. On the event loop.
@@ -20,6 +21,10 @@ public final class AwakeLoop {
   static final int PROBE = 64;
   /// A core that was offered for longer was taken by another thread.
   static final long TAKEN_NANOS = 10_000;
+  /// One that was away for longer went to a thread that computes.
+  static final long LOST_NANOS = 500_000;
+  /// Time after such a loss in which the core is not offered.
+  static final long KEPT_NANOS = 1_000_000_000;
 
   private final EventExecutor loop;
   private final long momentNanos;
@@ -35,6 +40,8 @@ public final class AwakeLoop {
   private boolean isMoreDue;
   private int credit = CREDIT;
   private int asleep;
+  private boolean isKept;
+  private long keptSince;
 
   /// @param momentNanos how long; 0 for never
   /// @param nanos time
@@ -83,11 +90,22 @@ public final class AwakeLoop {
       return;
     }
     hasLooked = true;
-    Thread.yield();
-    if (nanos.getAsLong() - now > TAKEN_NANOS) {
-      isAwake = false;
-    } else {
+    isKept = isKept && now - keptSince < KEPT_NANOS;
+    if (isKept || !isTaken(now)) {
       again();
+    } else {
+      isAwake = false;
     }
+  }
+
+  /// Offers the core.
+  private boolean isTaken(long now) {
+    Thread.yield();
+    long away = nanos.getAsLong() - now;
+    if (away > LOST_NANOS) {
+      isKept = true;
+      keptSince = now;
+    }
+    return away > TAKEN_NANOS;
   }
 }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,7 +18,10 @@ final class AwakeLoopTest {
   private long nanos = Long.MAX_VALUE - MOMENT;
   /// Time that passes with each question for it.
   private long step;
-  private final AwakeLoop loop = new AwakeLoop(channel.eventLoop(), MOMENT, () -> nanos += step);
+  /// Time that passes with the next questions, before that of `step` does.
+  private final Deque<Long> steps = new ArrayDeque<>();
+  private final AwakeLoop loop =
+      new AwakeLoop(channel.eventLoop(), MOMENT, () -> nanos += steps.isEmpty() ? step : steps.remove());
 
   /// Lets the loop look once, if it is awake.
   private boolean isAwake() {
@@ -122,6 +128,24 @@ final class AwakeLoopTest {
     assertThat(isAwake()).as("after that").isFalse();
     step = 0;
     assertThat(isAwakeOnceHeard()).as("with the next read").isTrue();
+  }
+
+  @Test
+  void aLoop_keepsItsCoreForAWhile_afterAThreadThatComputesHadIt() {
+    loop.heard(false);
+    steps.addAll(List.of(0L, AwakeLoop.LOST_NANOS + 1));
+    assertThat(isAwake()).as("lost").isFalse();
+    for (int i = 0; i < 3; i++) {
+      loop.heard(false);
+      steps.addAll(List.of(0L, AwakeLoop.TAKEN_NANOS + 1));
+      assertThat(isAwake()).as("look %d", i).isTrue();
+      assertThat(steps).as("the core was not offered in look %d", i).hasSize(1);
+      steps.clear();
+    }
+    nanos += AwakeLoop.KEPT_NANOS;
+    loop.heard(false);
+    steps.addAll(List.of(0L, AwakeLoop.TAKEN_NANOS + 1));
+    assertThat(isAwake()).as("offered again, and taken").isFalse();
   }
 
   @Test

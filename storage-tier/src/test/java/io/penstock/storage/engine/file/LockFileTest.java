@@ -17,7 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class LockFileTest {
   private static final String NAME = "lock";
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   /// The locks of this process that the system knows, by the number of their file.
   private List<String> locksOfTheSystem() throws IOException {
