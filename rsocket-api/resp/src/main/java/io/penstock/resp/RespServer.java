@@ -87,6 +87,6 @@ final class RespServer implements Door {
 
   private Mono<Void> closeNow() {
     house.drain();
-    return socket.end();
+    return socket.end().then(socket.idle(house::underWay));
   }
 }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
 /// the request for the next. A socket is read again at once while its bytes fill what it is given, but not behind a
 /// value. While connections share a loop, the others have their turn before the bytes of a value are read, and behind
-/// each [#TURN] of them: a short request does not wait for long values. One for each connection.
+/// each [#TURN] of bytes, those of a value that is let go among them: a short request does not wait for long values.
+/// One for each connection.
 final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int LEAST = 1 << 10;
   private static final int FIRST = 4 << 10;
@@ -95,7 +96,7 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
       }
 
       private boolean isTurnOver() {
-        return (isRoom ? totalBytesRead() >= TURN : reader.hasRoom()) && reader.isShared();
+        return (totalBytesRead() >= TURN || (!isRoom && reader.hasRoom())) && reader.isShared();
       }
     };
   }

@@ -40,6 +40,7 @@ final class FaultTier extends ForwardingTier {
   static final class Faults {
     private final Map<Fault, Double> shares = new EnumMap<>(Fault.class);
     private final Random random;
+    private int happened;
 
     Faults(long seed) {
       random = new Random(seed);
@@ -51,7 +52,14 @@ final class FaultTier extends ForwardingTier {
 
     synchronized boolean happens(Fault fault) {
       Double share = shares.get(fault);
-      return share != null && random.nextDouble() < share;
+      boolean happens = share != null && random.nextDouble() < share;
+      happened += happens ? 1 : 0;
+      return happens;
+    }
+
+    /// How many have happened.
+    synchronized int happened() {
+      return happened;
     }
   }
 

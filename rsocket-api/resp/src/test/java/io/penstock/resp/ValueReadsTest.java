@@ -92,8 +92,11 @@ final class ValueReadsTest {
     assertThat(goesOnAfter(1024)).as("requests without a value").isTrue();
   }
 
-  @Test
-  void aSocket_leavesTheOthersOfItsLoopATurn_inALongValue() {
+  /// Also where its bytes have no memory of a tier to go to.
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aSocket_leavesTheOthersOfItsLoopATurn_inALongValue(boolean hasMemory) {
+    isRoom = hasMemory;
     reads.reset(new DefaultChannelConfig(new EmbeddedChannel()));
     int reading = 1;
     for (; reading < 1_000; reading++) {

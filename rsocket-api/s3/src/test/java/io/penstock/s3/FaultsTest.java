@@ -44,7 +44,7 @@ final class FaultsTest {
   @Test
   @Timeout(120)
   void faults_leaveNoWrongByte() throws IOException {
-    run(300, 20_261_129);
+    run(225, 20_261_129);
   }
 
   @Test
@@ -53,13 +53,14 @@ final class FaultsTest {
     run(100_000, 7);
   }
 
-  private void run(int rounds, long seed) throws IOException {
+  /// @param most faults; there are as many objects that come whole as faults of each kind
+  private void run(int most, long seed) throws IOException {
     Random random = new Random(seed);
     Map<Integer, byte[]> stored = new HashMap<>();
     int faults = 0;
     try (TestNode node = TestNode.start(folder, "dram: 16MiB\n")) {
       RawClient client = new RawClient(node.port());
-      for (int round = 0; round < rounds; round++) {
+      for (int round = 0; faults < most; round++) {
         int number = random.nextInt(KEYS);
         String target = "/faults/" + number;
         byte[] bytes = new byte[1 + random.nextInt(random.nextInt(10) == 0 ? 1_000_000 : 20_000)];
@@ -104,7 +105,6 @@ final class FaultsTest {
           assertThat(read.status()).as(where).isEqualTo(404);
         }
       }
-      assertThat(faults).isGreaterThan(rounds / 2);
       for (int number = 0; number < KEYS; number++) { // nothing that failed is visible
         RawClient.Answer read = client.get("/faults/" + number);
         if (read.status() == 200) {

@@ -43,7 +43,8 @@ public final class DoorSocket {
   private static final WriteBufferWaterMark WAITING = new WriteBufferWaterMark(512 << 10, 1 << 20);
   private static final Duration LOOK = Duration.ofMillis(5);
 
-  private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+  /// Once it is closed, a connection that was accepted before and comes late is closed, too.
+  private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final String door;
   private final int most;
   private final Consumer<Channel> accept;
@@ -140,7 +141,8 @@ public final class DoorSocket {
     return Mono.defer(() -> ended(listening.close()));
   }
 
-  /// Ends the socket, its connections, and its file if it has one. Lazy.
+  /// Ends the socket, its connections, and its file if it has one. Lazy. Connections learn of it afterwards: until then
+  /// their requests are under way.
   public Mono<Void> end() {
     return refuse().then(Mono.<Void>create(sink -> connections.close().addListener(closed -> sink.success())))
         .then(Mono.fromCallable(() -> {
