@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.doors;
 
 import io.penstock.PenstockVersion;
+import io.penstock.check.Checks;
 import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.ProcessCpu;
 import io.penstock.node.cli.Console;
@@ -75,6 +76,8 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
 
   @Override
   protected DoorsReport measured() throws IOException {
+    clients.forEach(connections -> Checks.positive("--clients", connections));
+    Checks.positive("--rounds", rounds);
     for (long size : sizes) {
       if (size < 1 || size > MOST_BYTES) {
         throw new IllegalArgumentException("--sizes must be in [1, %d] bytes (was %d)".formatted(MOST_BYTES, size));

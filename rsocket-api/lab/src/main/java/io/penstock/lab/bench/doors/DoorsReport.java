@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.doors;
 
 import io.penstock.lab.bench.side.Bench;
+import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.text.TextTable;
 import java.util.ArrayList;
@@ -43,7 +44,8 @@ record DoorsReport(String penstock, int loops, double warmUpSeconds, double seco
     }
 
     private static double median(List<Double> all) {
-      return all.stream().sorted().toList().get(all.size() / 2);
+      List<Double> sorted = all.stream().sorted().toList();
+      return (sorted.get((all.size() - 1) / 2) + sorted.get(all.size() / 2)) / 2;
     }
 
     private String rate(@Nullable Double each) {
@@ -114,14 +116,19 @@ record DoorsReport(String penstock, int loops, double warmUpSeconds, double seco
         row.rate(row.perSecond), row.rate(row.redisPerSecond),
         row.ratio == null ? "-" : String.format(Locale.ROOT, "%.2f", row.ratio), row.cost(row.cpu),
         row.cost(row.redisCpu)));
-    return waits.isEmpty() ? table.toString() : table + "\n" + waitTable();
+    return table + "\n" + (waits.isEmpty() ? "" : waitTable() + "\n") + String.format(Locale.ROOT,
+        "RATIO is that of Penstock to Redis%s; medians of %s of %.1f s each by turns, and of their ratios,"
+            + "%nafter a warm-up of %.1f s: a JVM that is not warm is slow. %s of the node%n",
+        waits.isEmpty() ? "" : ", or of the waits beside writers to those alone", Plural.of(rounds, "round"), seconds,
+        warmUpSeconds, Plural.of(loops, "network thread"));
   }
 
   private TextTable waitTable() {
     TextTable table = new TextTable("GET P99", "VALUE", "WRITERS", "ALONE", "BESIDE WRITERS", "RATIO");
-    waits.forEach(wait -> table.row(wait.server, Sizes.exact(wait.valueBytes), wait.writers,
-        String.format(Locale.ROOT, "%,.0f us", wait.aloneMicros),
-        String.format(Locale.ROOT, "%,.0f us", wait.besideMicros), String.format(Locale.ROOT, "%.2f", wait.ratio)));
+    waits.forEach(
+        wait -> table.row(wait.server.equals("node") ? "Penstock" : "Redis", Sizes.exact(wait.valueBytes), wait.writers,
+            String.format(Locale.ROOT, "%,.0f us", wait.aloneMicros),
+            String.format(Locale.ROOT, "%,.0f us", wait.besideMicros), String.format(Locale.ROOT, "%.2f", wait.ratio)));
     return table;
   }
 }

@@ -17,7 +17,7 @@ final class LatencyTable {
 
   static String of(LatencyReport report) {
     TextTable table = new TextTable("BLOCK", "WHAT", "AVG us", "P50 us", "P99 us", "P99.9 us", "CPU us HERE", "THERE",
-        "P50 OF GET", "CPU OF GET");
+        "GET P50 TO IT", "GET CPU TO IT");
     for (Get get : report.gets()) {
       row(table, get.blockBytes(), "get", get.ours(), "", "");
       row(table, get.blockBytes(), "plain request", get.plain(), times(get.p50Ratio()), times(get.cpuRatio()));
@@ -71,14 +71,16 @@ final class LatencyTable {
   private static String settings(LatencyReport report) {
     return String.format(Locale.ROOT,
         "one get at a time over %s, congestion control %s, each byte verified by its checksum%n"
-            + "threads look for the next frame for a moment before they sleep, but for those of a plain request%n"
+            + "the threads of a get, and of a plain request that is awake, look for the next frame for a moment before they"
+            + " sleep%nCPU us is for one request, of this process and of the far side; TO IT is a get's figure divided by"
+            + " that of the row%n"
             + "medians of %s of %.1f s each by turns, after a warm-up of %.1f s for each row%n",
         report.transport(), report.congestion(), Plural.of(report.rounds(), "round"), report.seconds(),
         report.warmUpSeconds());
   }
 
   private static String times(double ratio) {
-    return String.format(Locale.ROOT, "%.2f times", ratio);
+    return String.format(Locale.ROOT, "%.2f", ratio);
   }
 
   private static String number(double value) {
