@@ -71,9 +71,8 @@ final class LatencyTable {
   private static String settings(LatencyReport report) {
     return String.format(Locale.ROOT,
         "one get at a time over %s, congestion control %s, each byte verified by its checksum%n"
-            + "the threads of a get, and of a plain request that is awake, look for the next frame for a moment before they"
-            + " sleep%nCPU us is for one request, of this process and of the far side; TO IT is a get's figure divided by"
-            + " that of the row%n"
+            + "the threads of a get, and of a plain request that is awake, look for the next frame before they sleep%n"
+            + "CPU us is for one request, here and at the far side; TO IT is a get's figure by that of the row%n"
             + "medians of %s of %.1f s each by turns, after a warm-up of %.1f s for each row%n",
         report.transport(), report.congestion(), Plural.of(report.rounds(), "round"), report.seconds(),
         report.warmUpSeconds());
