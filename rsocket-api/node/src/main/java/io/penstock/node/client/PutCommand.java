@@ -7,6 +7,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.Progress;
+import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.content.BlockInput;
@@ -24,6 +25,7 @@ import io.penstock.tier.TierHolds.BlockTokens;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.cluster.tier.ClusterTier;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -181,18 +183,37 @@ final class PutCommand extends ClientCommand {
 
   private Work value(NodeConfig config, String given) throws IOException {
     NamedValue.requireSpace(config);
-    if (file == null || file.equals("-") || count != null || choice.isGiven()) {
-      throw new IllegalArgumentException(
-          "FILE, and no --count and no keys, must be given with --name (was otherwise)");
+    if (count != null || choice.isGiven()) {
+      throw new IllegalArgumentException("--count and keys must be left out with --name (was given)");
     }
     if (pin.given() != null || !group.isEmpty() || required != null) {
       throw new IllegalArgumentException(
           "--soft, --hard, --group and --require must be left out with --name, for they are about single blocks "
               + "(was given)");
     }
-    Path from = InputFile.of(file);
+    Path from = file == null || file.equals("-") ? null : InputFile.of(file);
     NamedValue value = new NamedValue(console, given, patience(), isJson());
-    return node -> value.put(node, from, replace);
+    return from != null && Files.isRegularFile(from)
+        ? node -> value.put(node, from, replace)
+        : node -> whole(from, bytes -> value.put(node, bytes, replace));
+  }
+
+  /// Puts what standard input or a pipe has: the length of a value goes before its bytes, so all of it is read first.
+  ///
+  /// @param pipe null for standard input
+  private int whole(@Nullable Path pipe, Putting putting) throws IOException {
+    try (TemporaryFolder place = TemporaryFolder.create("penstock-put-")) {
+      Path bytes = place.path().resolve("value");
+      try (InputStream from = pipe == null ? console.in() : Files.newInputStream(pipe)) {
+        Files.copy(from, bytes);
+      }
+      return putting.of(bytes);
+    }
+  }
+
+  /// Puts the value of a file.
+  private interface Putting {
+    int of(Path file) throws IOException;
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {
