@@ -69,6 +69,9 @@ import reactor.core.scheduler.Scheduler;
 /// all nodes that have one. Work in this process does not grow with the number of members, but when their list has
 /// changed.
 ///
+/// Blocks that a put replaces are removed at all nodes first, for the new ones may go to another node: for a moment
+/// there is neither.
+///
 /// [OnMiss#ADMIT] admits nothing: policies decide at each node.
 public final class ClusterTier implements BlockTier {
   private static final SecureRandom NAMES = new SecureRandom();
