@@ -46,10 +46,22 @@ public final class ValueStore {
   private final BlockTier tier;
   private final int windowParts;
   private final LongSupplier random;
+  private final Alone alone;
+
+  /// Runs a step that must not meet the commit of a value of the same name.
+  public interface Alone {
+    /// @param step finds a value and removes it
+    Mono<Void> run(String name, Mono<Void> step);
+  }
 
   /// @param tier of a space that [#space] made; stays the caller's
   public ValueStore(BlockTier tier) {
     this(tier, WINDOW_PARTS);
+  }
+
+  /// @param alone for values with missing parts, which a reader removes
+  public ValueStore(BlockTier tier, Alone alone) {
+    this(tier, WINDOW_PARTS, new Versions(), alone);
   }
 
   /// @param windowParts parts for which a put makes room at a time, and most that a get holds ahead of demand
@@ -59,6 +71,11 @@ public final class ValueStore {
 
   /// @param random draws the versions of values; two values of one name must never have equal versions
   public ValueStore(BlockTier tier, int windowParts, LongSupplier random) {
+    this(tier, windowParts, random, (name, step) -> step);
+  }
+
+  private ValueStore(BlockTier tier, int windowParts, LongSupplier random, Alone alone) {
+    this.alone = requireNonNull(alone, "alone");
     this.tier = requireNonNull(tier, "tier");
     this.random = requireNonNull(random, "random");
     this.windowParts = Checks.positive("windowParts", windowParts);
@@ -121,63 +138,75 @@ public final class ValueStore {
   /// Stores a value in the place of the value of this name, if there is one, in one step: until the new one is visible,
   /// the old one is. For a tier that replaces blocks ([PutTerms#upserts()]).
   ///
+  /// The parts of the old value go afterwards, if the store knows it. Where it has to look for it, it looks before it
+  /// has room for the head of the new one, so that puts which wait for room never wait for each other; parts of a value
+  /// that another writer stores between the two stay until they are evicted. None reads them.
+  ///
   /// @param before the value that it replaces, as far as the caller knows; null if it has to be looked for
-  /// @param last run when all bytes have come, just before the value becomes visible; null for nothing
+  /// @param last run when all bytes have come, just before the value becomes visible, with the value that it then
+  ///     replaces, or none, instead of `before`; null for `before`
   /// @return the value that is there now; empty if another writer commits one first
   public Mono<StoredValue> replace(String name, long length, Flux<MemorySegment> bytes, @Nullable StoredValue before,
-      @Nullable Mono<Void> last) {
-    return replace(name, length, before, last, (head, then) -> written(head, then, writer -> writer.write(bytes)));
+      @Nullable Mono<StoredValue> last) {
+    return replace(name, length, before, last,
+        (head, look, then) -> written(head, look, then, writer -> writer.write(bytes)));
   }
 
   /// Replaces a value as the other form does, by bytes that are written where they are to lie, without a copy.
   public Mono<StoredValue> replace(String name, long length, Filling bytes, @Nullable StoredValue before,
-      @Nullable Mono<Void> last) {
-    return replace(name, length, before, last, (head, then) -> head.parts() == 0 && head.tailBytes() > 0
+      @Nullable Mono<StoredValue> last) {
+    return replace(name, length, before, last, (head, look, then) -> head.parts() == 0 && head.tailBytes() > 0
         ? inOneBlock(head, before != null && before.name().equals(name) ? before.marks().getFirst() : head.key(), bytes,
-            then)
-        : written(head, then, writer -> writer.fill(bytes)));
+            look, then)
+        : written(head, look, then, writer -> writer.fill(bytes)));
   }
 
   private interface Writing {
+    /// @param look run before there is room for the head; null for nothing
     /// @param last run when all bytes have come, just before the head is committed; null for nothing
-    Mono<StoredValue> of(ValueHead head, @Nullable Mono<Void> last);
+    Mono<StoredValue> of(ValueHead head, @Nullable Mono<Void> look, @Nullable Mono<Void> last);
   }
 
   /// @param key of `head`, which depends on its name alone
-  private Mono<StoredValue> inOneBlock(ValueHead head, BlockKey key, Filling bytes, @Nullable Mono<Void> last) {
-    return new OneBlockWriter<>(tier, head, key, REPLACING, bytes, last, new StoredValue(head, List.of(key)));
+  private Mono<StoredValue> inOneBlock(ValueHead head, BlockKey key, Filling bytes, @Nullable Mono<Void> look,
+      @Nullable Mono<Void> last) {
+    Mono<StoredValue> writing =
+        new OneBlockWriter<>(tier, head, key, REPLACING, bytes, last, new StoredValue(head, List.of(key)));
+    return look == null ? writing : look.then(writing);
   }
 
-  private Mono<StoredValue> written(ValueHead head, @Nullable Mono<Void> last,
+  private Mono<StoredValue> written(ValueHead head, @Nullable Mono<Void> look, @Nullable Mono<Void> last,
       Function<ValueWriter, Mono<Boolean>> bytes) {
-    return write(head, Mono.empty(), last, REPLACING, bytes).filter(stored -> stored)
+    return write(head, look == null ? Mono.empty() : look, last, REPLACING, bytes).filter(stored -> stored)
         .map(stored -> new StoredValue(head));
   }
 
-  private Mono<StoredValue> replace(String name, long length, @Nullable StoredValue before, @Nullable Mono<Void> last,
-      Writing writing) {
+  private Mono<StoredValue> replace(String name, long length, @Nullable StoredValue before,
+      @Nullable Mono<StoredValue> last, Writing writing) {
     return Mono.defer(() -> {
       ValueHead head = head(name, length);
-      if (before != null) {
-        return writing.of(head, last).flatMap(stored -> withoutParts(before.head(), stored));
+      AtomicReference<@Nullable StoredValue> old = new AtomicReference<>(before);
+      Mono<StoredValue> stored;
+      if (last != null) {
+        stored = writing.of(head, null, last.singleOptional().doOnNext(now -> old.set(now.orElse(null))).then());
+      } else {
+        stored = writing.of(head, before == null ? find(name).doOnNext(old::set).then() : null, null);
       }
-      AtomicReference<@Nullable ValueHead> old = new AtomicReference<>();
-      Mono<Void> look = lookFor(head.key(), name).doOnNext(old::set).then();
-      return writing.of(head, last == null ? look : last.then(look))
-          .flatMap(stored -> withoutParts(old.get(), stored));
+      return stored.flatMap(now -> withoutParts(old.get(), now));
     });
   }
 
-  /// The head of the value of `name`, without a read where there is none. A put that holds the room of a new one looks
-  /// for it: then it is the one that goes, whichever writer stored it.
-  private Mono<ValueHead> lookFor(BlockKey key, String name) {
-    return tier.contains(List.of(key)).flatMap(there -> there.count() == 0
+  /// The value of `name`, as far as its head tells: parts of it may be gone. Counts as no use, and reads nothing where
+  /// there is none.
+  public Mono<StoredValue> find(String name) {
+    List<BlockKey> key = List.of(headKey(name));
+    return tier.contains(key).flatMap(there -> there.count() == 0
         ? Mono.empty()
-        : heads(List.of(key)).next().filter(found -> found.name().equals(name)).map(StoredValue::head));
+        : heads(key).next().filter(found -> found.name().equals(name)));
   }
 
-  private Mono<StoredValue> withoutParts(@Nullable ValueHead old, StoredValue stored) {
-    return old == null || old.parts() == 0
+  private Mono<StoredValue> withoutParts(@Nullable StoredValue old, StoredValue stored) {
+    return old == null || old.head().parts() == 0
         ? Mono.just(stored)
         : tier.remove(old.partKeys()).thenReturn(stored);
   }
@@ -341,10 +370,7 @@ public final class ValueStore {
 
   /// Removes a value with missing parts, unless another value of its name has replaced it.
   private Mono<Void> drop(Found found) {
-    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
-        scope -> find(found.head.name(), scope).filter(now -> now.head.equals(found.head))
-            .flatMap(now -> removeAll(now.head)),
-        scope -> Mono.fromRunnable(scope::close));
+    return alone.run(found.head.name(), remove(new StoredValue(found.head)).then());
   }
 
   /// Counts a value as used, if all of it is on the fastest level of the tier: it reads nothing.
@@ -361,7 +387,9 @@ public final class ValueStore {
             : Mono.just(false));
   }
 
-  /// Removes a value that was stored or found, and no other of its name.
+  /// Removes a value that was stored or found, and no other that has its name by then. It finds the value, and then
+  /// removes what has the key of its head: a value of this name that is committed between the two steps goes instead.
+  /// A caller with writers of the same name keeps them away meanwhile.
   ///
   /// @return whether it was there
   public Mono<Boolean> remove(StoredValue stored) {

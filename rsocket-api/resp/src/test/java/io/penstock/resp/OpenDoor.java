@@ -36,7 +36,7 @@ import reactor.netty.resources.LoopResources;
 /// A door over tiers in memory, in this process. Its clock stands unless a test moves it. At the end no block is held.
 final class OpenDoor implements AutoCloseable {
   private static final Duration SOON = Duration.ofSeconds(60);
-  private static final List<String> SIZES = List.of("262656", "66048", "4608");
+  static final List<String> SIZES = List.of("262656", "66048", "4608");
 
   final AtomicLong wallMillis = new AtomicLong(1_000_000_000);
   final DoorUses uses = new DoorUses(use -> {});

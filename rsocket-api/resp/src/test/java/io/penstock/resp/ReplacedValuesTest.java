@@ -4,6 +4,8 @@ import static io.penstock.resp.RespClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.flow.StoredValue;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.door.DoorValues;
@@ -11,10 +13,13 @@ import io.penstock.node.serve.Node;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Presence;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.wire.security.Access;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,13 +29,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /// Values that are stored again with another length: the old one is never there after the new one, whenever the node
 /// ends.
@@ -124,6 +135,110 @@ final class ReplacedValuesTest {
         Eventually.holds("no room is held", () -> door.held() == 0);
         assertThat(second.bulk("GET", "k")).as("after the first one ended").isNull();
       }
+    }
+  }
+
+  /// What becomes of one who removes a value while another one stores one of its name.
+  private enum Remover {
+    /// A put that gives way.
+    WRITER,
+    /// A read that finds a value with a missing part.
+    READER,
+    /// A question about a value whose time is over.
+    QUESTION
+  }
+
+  @ParameterizedTest
+  @EnumSource(Remover.class)
+  void valueThatIsStored_whileAnOlderOneOfItsNameIsRemoved_stays(Remover remover) throws IOException {
+    int length = remover == Remover.READER ? 1_000_000 : 100;
+    List<BlockTier> tiers = new ArrayList<>();
+    Sinks.Empty<Void> bytes = Sinks.empty();
+    AtomicBoolean isWatched = new AtomicBoolean();
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> {
+      tiers.add(tier);
+      BlockKey head = new ValueStore(tier).headKey("k");
+      return new ForwardingTier(tier) {
+        @Override
+        public Mono<Presence> remove(List<BlockKey> keys) {
+          return Mono.defer(() -> {
+            if (keys.contains(head) && isWatched.get()) {
+              bytes.tryEmitEmpty(); // the old value was found, and now the new one has all its bytes
+            }
+            return super.remove(keys);
+          });
+        }
+      };
+    }, Map.of(), Access.open())) {
+      long until = remover == Remover.QUESTION ? door.wallMillis.get() + 1 : 0;
+      assertThat(door.values.put("k", length, filled((byte) 1), () -> until).block(SOON)).isTrue();
+      CompletableFuture<Boolean> stored =
+          door.values.put("k", length, memory -> filled((byte) 2).fill(memory).then(bytes.asMono()), () -> 0)
+              .toFuture();
+      isWatched.set(true);
+      switch (remover) {
+        case WRITER -> {
+          assertThat(door.values.put("k", length, filled((byte) 3), () -> 0).block(SOON)).isFalse();
+          bytes.tryEmitEmpty(); // in case that it removed nothing
+        }
+        case READER -> {
+          BlockTier largest = tiers.getFirst();
+          ValueStore store = new ValueStore(largest);
+          StoredValue old = Objects.requireNonNull(store.heads(List.of(store.headKey("k"))).next().block(SOON));
+          largest.remove(List.of(old.partKeys().get(1))).block(SOON);
+          try (BlockScope scope = new BlockScope()) {
+            door.values.get("k", scope).block(SOON);
+          }
+        }
+        case QUESTION -> {
+          door.wallMillis.addAndGet(10);
+          assertThat(door.values.length("k").block(SOON)).isNull();
+        }
+      }
+      assertThat(stored.orTimeout(60, TimeUnit.SECONDS).join()).as("whether the value was stored").isTrue();
+      assertThat(first(door)).as("the value that was stored").isEqualTo((byte) 2);
+    }
+  }
+
+  private static ValueStore.Filling filled(byte with) {
+    return memory -> Mono.fromRunnable(() -> memory.fill(with));
+  }
+
+  /// The first byte of the value "k".
+  private static byte first(OpenDoor door) {
+    try (BlockScope scope = new BlockScope()) {
+      return Objects.requireNonNull(door.values.get("k", scope).flatMapMany(value -> value.parts().map(part -> {
+        try (part) {
+          return part.<Byte>read(memory -> memory.get(ValueLayout.JAVA_BYTE, 0));
+        }
+      })).collectList().block(SOON)).getFirst();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {100, 60_000, 1_000_000})
+  void firstValueOfAName_hasMemoryBeforeATierIsAsked_andAsksOnceEach(int length) throws IOException {
+    List<String> asked = new ArrayList<>();
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> new ForwardingTier(tier) {
+      @Override
+      public Mono<Presence> contains(List<BlockKey> keys) {
+        return Mono.defer(() -> {
+          asked.add("contains");
+          return super.contains(keys);
+        });
+      }
+
+      @Override
+      public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+        return Mono.defer(() -> {
+          asked.add("reserve");
+          return super.reserve(keys, terms, scope);
+        });
+      }
+    }, Map.of(), Access.open())) {
+      assertThat(door.values.put("k", length, filled((byte) 1), () -> 0).block(SOON)).isTrue();
+      assertThat(asked.getFirst()).isEqualTo("reserve");
+      assertThat(asked.stream().filter("contains"::equals)).hasSize(OpenDoor.SIZES.size());
     }
   }
 

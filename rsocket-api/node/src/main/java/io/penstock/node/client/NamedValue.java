@@ -59,18 +59,18 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     }
   }
 
-  /// Other writers of a name stored their values at each try to replace the value of this name.
+  /// Another client was storing a value of a name at each try to replace it.
   static final class OtherWritersException extends TransientKvException {
     OtherWritersException(String name) {
-      super("value " + name + " must be free of other writers to be replaced (was being stored by another one at each"
-          + " of " + TRIES + " tries; the node keeps a value of theirs)");
+      super("value " + name + " must be free of other writers to be replaced (another client was storing it at each of "
+          + TRIES + " tries; value " + name + " is as it was or theirs)");
     }
   }
 
   /// Puts `file`. A value of this name that is there stays, unless `replaces`.
   ///
   /// @return a failure if the value that is there has another length, or another writer stores one first
-  /// @throws OtherWritersException if it `replaces`, and other writers were quicker each time
+  /// @throws OtherWritersException if it `replaces`, and another client was storing the value each time
   int put(NodeLink node, Path file, boolean replaces) throws IOException {
     try (FileChannel from = FileChannel.open(file); Arena arena = Arena.ofShared()) {
       long length = from.size();

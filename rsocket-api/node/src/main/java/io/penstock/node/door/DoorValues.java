@@ -52,6 +52,7 @@ public final class DoorValues {
   private final List<ValueStore> stores;
   private final int[] partBytes;
   private final KnownNames known;
+  private final NameTurns turns = new NameTurns();
   private final InstantSource wall;
   private final LongSupplier nanos;
   private final Disposable.Composite watching = Disposables.composite();
@@ -70,7 +71,7 @@ public final class DoorValues {
       throw new IllegalArgumentException("tiers must be at least one (was none)");
     }
     this.tiers = List.copyOf(tiers);
-    this.stores = tiers.stream().map(ValueStore::new).toList();
+    this.stores = tiers.stream().map(tier -> new ValueStore(tier, turns::run)).toList();
     this.partBytes = tiers.stream().mapToInt(tier -> tier.info().space().layout().blockBytes()).toArray();
     this.wall = clocks.wall();
     this.known = new KnownNames(memory.bytes(), this::end);
@@ -140,7 +141,7 @@ public final class DoorValues {
 
   /// Ends a value whose end is known no more.
   private void end(KnownNames.Known one) {
-    whileOpen(remove(one)).subscribe(was -> gone.accept(one.name()),
+    whileOpen(turns.run(one.name(), remove(one))).subscribe(was -> gone.accept(one.name()),
         failure -> LOG.debug("a value that ends by itself stays for now", failure));
   }
 
@@ -178,60 +179,78 @@ public final class DoorValues {
 
   private interface Replacing {
     /// @param name the very text that is known already, so that each value of a name does not keep another
-    Mono<StoredValue> in(ValueStore store, String name, @Nullable StoredValue before, @Nullable Mono<Void> last);
+    Mono<StoredValue> in(ValueStore store, String name, @Nullable StoredValue before, Mono<StoredValue> last);
   }
 
-  /// A value of this name in another size goes when all bytes of the new one have come, and before it is visible: a
-  /// node that dies between the two steps, and starts again, has neither, and not the old one beside the new one. Of
-  /// writers of one name at a time, the one that is known last has it, and takes away what it displaces. A writer that
-  /// gives way to another one takes away the value before both: a client that was told that its value is stored must
-  /// not read an older one. So it looks for a value whose name is not known yet before it writes.
+  /// The new value takes the place of the old one when all its bytes have come: it has memory by then, and the tiers
+  /// are asked for the old one not before. A value of this name in another size goes just before the new one is
+  /// visible: a node that dies between the two steps, and starts again, has neither, and not the old one beside the
+  /// new one. Of writers of one name at a time, the one that is known last has it.
+  ///
+  /// A writer that gives way to another one takes away what lies under the name, for a client that was told that its
+  /// value is stored must not read an older one; but not if a put has stored a value since this one began, which has
+  /// taken away the older ones itself. Each of these changes has a turn of its own, so that none of them takes away
+  /// what another put stores between its look and its removal. That holds for all doors of this node. A value that
+  /// another client of the node stores in these moments, without a door, may go, too.
   ///
   /// @param size that the new value gets
   private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis) {
-    return Mono.defer(() -> {
-      KnownNames.Known before = known.of(name);
-      if (before == null) {
-        return before(name).flatMap(there -> put(name, bytes, size, untilMillis, null, there));
-      }
+    return Mono.using(() -> turns.enter(name), turn -> put(turn, name, bytes, size, untilMillis),
+        NameTurns.Turn::leave);
+  }
+
+  private Mono<Boolean> put(NameTurns.Turn turn, String name, Replacing bytes, int size, LongSupplier untilMillis) {
+    KnownNames.Known before = known.of(name);
+    if (before != null) {
       known.ignoreEvents(before);
-      return put(name, bytes, size, untilMillis, before, List.of(before));
-    });
+    }
+    AtomicReference<KnownNames.@Nullable Known> going = new AtomicReference<>(before);
+    AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
+    Mono<StoredValue> last = turn.begin().then(Mono.defer(() -> {
+      KnownNames.Known now = known.of(name);
+      if (now != null && !now.equals(before)) {
+        known.ignoreEvents(now);
+        going.set(now);
+      }
+      return now != null && now.size() == size
+          ? Mono.just(now.stored())
+          : turn.toItsEnd((now == null ? removeFrom(name, size) : remove(now)).then(headAt(name, size)))
+              .doOnNext(old::set).flatMap(Mono::justOrEmpty);
+    }));
+    Mono<StoredValue> replaced = before != null && before.size() == size
+        ? bytes.in(stores.get(size), before.name(), before.stored(), last)
+        : bytes.in(stores.get(size), name, null, last);
+    return replaced
+        .flatMap(stored -> {
+          turn.stored();
+          KnownNames.Known displaced =
+              known.add(new KnownNames.Known(stored, size, untilMillis.getAsLong(), nanos.getAsLong()));
+          return displaced == null || displaced.size() == size || displaced.equals(going.get())
+              ? Mono.just(true)
+              : turn.toItsEnd(remove(displaced)).thenReturn(true);
+        }).switchIfEmpty(Mono.defer(() -> {
+          heed(going.get(), 0);
+          return giveWay(turn, name).thenReturn(false);
+        })).doOnError(failure -> ended(name, going.get(), old.get(), size, untilMillis)).doFinally(end -> {
+          if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
+            ended(name, going.get(), old.get(), size, untilMillis);
+          }
+        });
   }
 
-  /// The values that lie under a name that is not known, as far as their heads tell; at most one in each size.
-  private Mono<List<KnownNames.Known>> before(String name) {
-    return Flux.range(0, stores.size()).concatMap(i -> headAt(name, i).flatMap(found -> Mono.justOrEmpty(found))
-        .filter(found -> found.name().equals(name))
-        .map(found -> new KnownNames.Known(found, i, 0, nanos.getAsLong())), 1).collectList();
+  /// Takes away what lies under the name of a put to which another one did not leave its place, unless a put has stored
+  /// a value since it began.
+  private Mono<Void> giveWay(NameTurns.Turn turn, String name) {
+    return turn.begin().then(Mono.defer(() -> turn.isOvertaken() ? Mono.empty() : turn.toItsEnd(removeAll(name))));
   }
 
-  /// @param before the value of this name that is known; null for none
-  /// @param there values that lay under this name when the put began
-  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis,
-      KnownNames.@Nullable Known before, List<KnownNames.Known> there) {
-    return Mono.defer(() -> {
-      AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
-      Mono<StoredValue> replaced = before != null && before.size() == size
-          ? bytes.in(stores.get(size), before.name(), before.stored(), null)
-          : bytes.in(stores.get(size), name, null, (before == null ? removeFrom(name, size) : remove(before))
-              .then(headAt(name, size)).doOnNext(old::set).then());
-      return replaced
-          .flatMap(stored -> {
-            KnownNames.Known displaced =
-                known.add(new KnownNames.Known(stored, size, untilMillis.getAsLong(), nanos.getAsLong()));
-            return displaced == null || displaced.size() == size || displaced.equals(before)
-                ? Mono.just(true)
-                : remove(displaced).thenReturn(true);
-          }).switchIfEmpty(Mono.defer(() -> {
-            heed(before, 0);
-            return Flux.fromIterable(there).concatMap(this::remove, 1).then(Mono.just(false));
-          })).doOnError(failure -> ended(name, before, old.get(), size, untilMillis)).doFinally(end -> {
-            if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
-              ended(name, before, old.get(), size, untilMillis);
-            }
-          });
-    });
+  private Mono<Void> removeAll(String name) {
+    return removeFrom(name, -1).doOnNext(was -> {
+      KnownNames.Known one = known.of(name);
+      if (one != null && known.forget(one)) {
+        gone.accept(name);
+      }
+    }).then();
   }
 
   /// Looks what became of a put that did not end well: it may have stored its value all the same.
@@ -258,13 +277,10 @@ public final class DoorValues {
 
   /// The value that lies in one size, as far as its head tells; parts of it may be gone. No read where there is none.
   private Mono<Optional<StoredValue>> headAt(String name, int size) {
-    ValueStore store = stores.get(size);
-    List<BlockKey> key = List.of(store.headKey(name));
-    return tiers.get(size).contains(key).filter(there -> there.count() > 0)
-        .flatMap(there -> store.heads(key).next().map(Optional::of)).defaultIfEmpty(Optional.empty());
+    return stores.get(size).find(name).singleOptional();
   }
 
-  /// Removes this value, and no other of its name.
+  /// Removes this value, and no other of its name. In a turn of the name.
   private Mono<Boolean> remove(KnownNames.Known one) {
     return stores.get(one.size()).remove(one.stored());
   }
@@ -478,7 +494,7 @@ public final class DoorValues {
 
   /// Removes a value whose time is over, and no other one that has its name by now.
   private Mono<Void> removeOver(KnownNames.Known one) {
-    return remove(one).doOnNext(was -> {
+    return turns.run(one.name(), remove(one)).doOnNext(was -> {
       if (known.forget(one)) {
         gone.accept(one.name());
       }

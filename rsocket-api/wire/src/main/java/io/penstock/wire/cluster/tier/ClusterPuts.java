@@ -28,6 +28,9 @@ import reactor.core.publisher.Mono;
 /// has room, and to as many at once as copies are wanted. A member that is away is passed over, until it has let the
 /// put begin.
 ///
+/// Blocks to be replaced are removed at every member first, for the new ones may go to another one: for a moment there
+/// is neither, and a put that ends in between leaves neither. An exact put replaces them where they are.
+///
 /// @param info of the cluster
 /// @param ends of the long prefixes that were asked for last
 /// @param missing counts copies that were wanted and not made
@@ -68,7 +71,7 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
   ///
   /// @param keys distinct, of the space
   Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
-    return wanted(keys, terms).flatMap(wanted -> wanted.isEmpty()
+    return without(keys, terms).then(wanted(keys, terms)).flatMap(wanted -> wanted.isEmpty()
         ? Mono.fromSupplier(() -> scope.adopt(new PartReservation(null, wanted.run, wanted.present)))
         : nodes.members().flatMap(members -> reserve(wanted, members, targets(wanted, wanted.run, members), terms,
             scope, null)));
@@ -97,7 +100,7 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
   Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
     return spread.exact()
         ? Flux.defer(() -> new ExactPut(info, nodes, keys, terms, shape, source).receipts())
-        : wanted(keys, terms).flatMapMany(wanted -> wanted.isEmpty()
+        : without(keys, terms).then(wanted(keys, terms)).flatMapMany(wanted -> wanted.isEmpty()
             ? Flux.empty()
             : nodes.members().flatMapMany(members -> put(wanted, members, terms, shape, source)));
   }
@@ -172,6 +175,34 @@ record ClusterPuts(TierInfo info, Nodes nodes, Nearest nearest, Placement placem
 
   private static Receipt named(Member member, Receipt receipt) {
     return new Receipt(receipt.key(), member.name() + " " + receipt.tier(), receipt.durability(), receipt.sequence());
+  }
+
+  private Mono<Void> without(List<BlockKey> keys, PutTerms terms) {
+    return terms.upserts() ? remove(keys).then() : Mono.empty();
+  }
+
+  /// Removes blocks at every member that has them.
+  ///
+  /// @param keys distinct, of the space
+  Mono<Presence> remove(List<BlockKey> keys) {
+    return nodes.locate(keys).flatMap(located -> {
+      BitSet removed = new BitSet();
+      return Flux.range(0, located.members().size())
+          .flatMap(member -> removed(keys, located, member).doOnNext(part -> {
+            synchronized (removed) {
+              removed.or(part);
+            }
+          }), Asked.SIDE_BY_SIDE, 1).then(Mono.fromSupplier(() -> {
+            synchronized (removed) {
+              return Presence.of(keys.size(), removed);
+            }
+          }));
+    });
+  }
+
+  private Mono<BitSet> removed(List<BlockKey> keys, Located located, int member) {
+    KeyRun run = ClusterHolds.held(located, member);
+    return nodes.node(located.members().get(member)).flatMap(node -> node.remove(run.keys(keys))).map(run::in);
   }
 
   /// The keys that no member has, or all of them if blocks are to be replaced.

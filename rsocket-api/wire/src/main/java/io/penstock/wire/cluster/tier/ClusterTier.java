@@ -35,7 +35,6 @@ import io.penstock.wire.cluster.place.Placement;
 import io.penstock.wire.transport.Endpoint;
 import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -69,6 +68,9 @@ import reactor.core.scheduler.Scheduler;
 /// [io.penstock.wire.cluster.place.Placement]. The receipt is that node's; of several copies, see [Spread], it names
 /// all nodes that have one. Work in this process does not grow with the number of members, but when their list has
 /// changed.
+///
+/// Blocks that a put replaces are removed at all nodes first, for the new ones may go to another node: for a moment
+/// there is neither.
 ///
 /// [OnMiss#ADMIT] admits nothing: policies decide at each node.
 public final class ClusterTier implements BlockTier {
@@ -338,24 +340,7 @@ public final class ClusterTier implements BlockTier {
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     List<BlockKey> all = BlockKey.distinct(keys, space());
-    return open(nodes.locate(all).flatMap(located -> {
-      BitSet removed = new BitSet();
-      return Flux.range(0, located.members().size())
-          .flatMap(member -> removed(all, located, member).doOnNext(part -> {
-            synchronized (removed) {
-              removed.or(part);
-            }
-          }), Asked.SIDE_BY_SIDE, 1).then(Mono.fromSupplier(() -> {
-            synchronized (removed) {
-              return Presence.of(all.size(), removed);
-            }
-          }));
-    }));
-  }
-
-  private Mono<BitSet> removed(List<BlockKey> all, Located located, int member) {
-    KeyRun run = ClusterHolds.held(located, member);
-    return nodes.node(located.members().get(member)).flatMap(node -> node.remove(run.keys(all))).map(run::in);
+    return open(puts.remove(all));
   }
 
   /// Holds at the members, under one id for each lease.
