@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -153,6 +154,25 @@ final class ServeDoorsTest {
     }
     Eventually.holds("most have left memory", () -> withDisk.valuesInMemoryAlone().block(SOON) < 12);
     assertThat(withDisk.valuesInMemoryAlone().block(SOON)).isPositive();
+  }
+
+  @Test
+  void aValueOfStandardInput_isStoredWhole() throws IOException {
+    Node node = start(DOOR);
+    byte[] value = new byte[300_000];
+    new Random(7).nextBytes(value);
+    String[] named = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "262656",
+      "--name", "k"};
+    assertThat(withInput(value, "put", named, "-").err()).contains("k, 293 KiB: stored");
+    assertThat(withInput(new byte[0], "get", named).outBytes()).isEqualTo(value);
+    assertThat(withInput(value, "put", named, "--count", "1").err())
+        .contains("--count and keys must be left out with --name");
+  }
+
+  private static CommandLineRun withInput(byte[] in, String command, String[] options, String... more) {
+    return CommandLineRun.with(Map.of(), in,
+        Stream.of(Stream.of(command), Stream.of(options), Stream.of(more)).flatMap(each -> each)
+            .toArray(String[]::new));
   }
 
   @Test
