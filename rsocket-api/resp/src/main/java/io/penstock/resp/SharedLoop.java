@@ -10,7 +10,7 @@ final class SharedLoop {
 
   private final AwakeLoop awake;
   private int connections;
-  /// The connection that was heard last; 0 before the first one.
+  /// The connection that was heard last; 0 before the first one, which counts as shared: others may be about to send.
   private int last;
   /// Reads of one connection in a row until it has the loop to itself.
   private int shared;
@@ -33,7 +33,7 @@ final class SharedLoop {
   ///
   /// @param hasMore whether a short rest of its request has to come before it gets an answer
   void heard(int connection, boolean hasMore) {
-    shared = last == 0 || connection == last ? Math.max(0, shared - 1) : SHARED;
+    shared = connection == last ? Math.max(0, shared - 1) : SHARED;
     last = connection;
     awake.heard(hasMore);
   }
