@@ -14,7 +14,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /// Turns of those who change the value of one name: they do it one after the other, in the order in which they ask. A
-/// name without work takes no memory. Safe from any thread; a turn begins on the thread that ends the one before it.
+/// name without work takes no memory; one waits for each change under way at most, and doors bound those. Safe from any
+/// thread; a turn begins on the thread that ends the one before it.
 final class NameTurns {
   private final ConcurrentMap<String, Name> names = new ConcurrentHashMap<>();
 

@@ -5,12 +5,14 @@ import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /// A locked file, which has the id of the process that holds it alone. The file stays when the lock is freed.
 ///
@@ -60,18 +62,35 @@ final class LockFile implements AutoCloseable {
     boolean isLocked = false;
     try {
       file = FileChannel.open(path, Set.of(options));
-      isLocked = file.tryLock(0, Long.MAX_VALUE, shared) != null;
+      isLocked = tryLock(file, shared);
       if (!isLocked) {
         throw new DirectoryLockedException(directory.toString(), holder(file));
       }
       return new LockFile(path, file);
     } finally {
       if (!isLocked) {
-        HELD.remove(path);
-        if (file != null) {
-          file.close();
-        }
+        close(file, path);
       }
+    }
+  }
+
+  /// @return false if another process has it, or this one under another path
+  private static boolean tryLock(FileChannel file, boolean shared) throws IOException {
+    try {
+      return file.tryLock(0, Long.MAX_VALUE, shared) != null;
+    } catch (OverlappingFileLockException e) {
+      return false;
+    }
+  }
+
+  /// Closes the file, and frees its lock with it, before another object may open it.
+  private static void close(@Nullable FileChannel file, Path path) throws IOException {
+    try {
+      if (file != null) {
+        file.close();
+      }
+    } finally {
+      HELD.remove(path);
     }
   }
 
@@ -88,8 +107,7 @@ final class LockFile implements AutoCloseable {
   public void close() {
     try {
       if (file.isOpen()) {
-        file.close(); // and the lock with it
-        HELD.remove(path);
+        close(file, path);
       }
     } catch (IOException e) {
       throw new StorageFailedException("close " + path, e);

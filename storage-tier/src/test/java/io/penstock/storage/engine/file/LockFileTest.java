@@ -45,6 +45,15 @@ final class LockFileTest {
   }
 
   @Test
+  void aFile_isLockedUnderEachOfItsNames() throws IOException {
+    try (LockFile _ = LockFile.take(folder, NAME)) {
+      Files.createLink(folder.resolve("other"), folder.resolve(NAME));
+      assertThatThrownBy(() -> LockFile.take(folder, "other")).isInstanceOf(DirectoryLockedException.class);
+    }
+    LockFile.take(folder, "other").close();
+  }
+
+  @Test
   void aFileThatIsNotThere_isNotShared_andCanBeTakenLater() throws IOException {
     assertThatThrownBy(() -> LockFile.share(folder, NAME)).isInstanceOf(NoSuchFileException.class);
     LockFile.take(folder, NAME).close();

@@ -4,8 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
@@ -28,6 +26,7 @@ import io.penstock.wire.client.link.AnswerLimits;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.LinkTerms;
 import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.client.link.Nowhere;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.ErrorCode;
@@ -41,13 +40,9 @@ import io.penstock.wire.report.Carried;
 import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.ConnectionGauges;
-import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
-import io.rsocket.RSocketErrorException;
 import io.rsocket.util.ByteBufPayload;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -136,40 +131,6 @@ final class GetsTest {
 
   private static Mono<Payload> payload(byte... bytes) {
     return Mono.fromSupplier(() -> ByteBufPayload.create(bytes));
-  }
-
-  /// A connection on which nothing comes or goes.
-  private static final class Nowhere implements DuplexConnection {
-    @Override
-    public void sendFrame(int streamId, ByteBuf frame) {
-      frame.release();
-    }
-
-    @Override
-    public void sendErrorAndClose(RSocketErrorException error) {}
-
-    @Override
-    public Flux<ByteBuf> receive() {
-      return Flux.never();
-    }
-
-    @Override
-    public ByteBufAllocator alloc() {
-      return UnpooledByteBufAllocator.DEFAULT;
-    }
-
-    @Override
-    public SocketAddress remoteAddress() {
-      return InetSocketAddress.createUnresolved("nowhere", 1);
-    }
-
-    @Override
-    public Mono<Void> onClose() {
-      return Mono.never();
-    }
-
-    @Override
-    public void dispose() {}
   }
 
   private NodeConnection connection() {

@@ -3,19 +3,12 @@ package io.penstock.wire.client.link;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.security.Credentials;
-import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
-import io.rsocket.RSocketErrorException;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -33,40 +25,6 @@ import reactor.core.publisher.Operators;
 @Timeout(60)
 final class AskTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
-
-  /// A connection to a peer that takes everything and says nothing.
-  private static final class Nowhere implements DuplexConnection {
-    @Override
-    public void sendFrame(int streamId, ByteBuf frame) {
-      frame.release();
-    }
-
-    @Override
-    public void sendErrorAndClose(RSocketErrorException error) {}
-
-    @Override
-    public Flux<ByteBuf> receive() {
-      return Flux.never();
-    }
-
-    @Override
-    public ByteBufAllocator alloc() {
-      return UnpooledByteBufAllocator.DEFAULT;
-    }
-
-    @Override
-    public SocketAddress remoteAddress() {
-      return InetSocketAddress.createUnresolved("nowhere", 1);
-    }
-
-    @Override
-    public Mono<Void> onClose() {
-      return Mono.never();
-    }
-
-    @Override
-    public void dispose() {}
-  }
 
   /// A request whose connection closes while it is cancelled: RSocket finds that it has ended, and reports the failure.
   private static final class Closing extends Mono<Payload> {
