@@ -189,6 +189,11 @@ final class IncomingSet {
     return piece == null && came < length && !drops && value.wants();
   }
 
+  /// Whether bytes of the value have not come.
+  boolean hasMoreToCome() {
+    return left() > 0;
+  }
+
   /// All has come.
   ///
   /// @param args of the request, with nothing in the place of the value

@@ -42,6 +42,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private final boolean isPlain;
   private final Queue<Object> inbox = new ArrayDeque<>();
   private final Runnable answered = this::answered;
+  private final Runnable turn = this::turn;
   private @Nullable Session session;
   private @Nullable SharedLoop loop;
   /// Number of this connection in its loop.
@@ -58,6 +59,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   /// A request that has come whole has no reply yet.
   private boolean isRunning;
   private boolean isPumping;
+  /// The bytes of a value wait until those of others were read.
+  private boolean awaitsTurn;
   private @Nullable Future<?> untaken;
   private @Nullable Future<?> silence;
   private boolean isOver;
@@ -98,8 +101,28 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
       requireNonNull(loop, "loop").heard(number, coming != null && coming.isNearItsEnd());
       if (coming != null) {
         awaitClient(coming);
+        awaitTurn(coming);
       }
     }
+  }
+
+  private void awaitTurn(IncomingSet coming) {
+    if (!awaitsTurn && coming.hasMoreToCome() && requireNonNull(loop, "loop").awaits(turn)) {
+      awaitsTurn = true;
+      readsIfIdle();
+    }
+  }
+
+  private void turn() {
+    awaitsTurn = false;
+    if (!isOver) {
+      readsIfIdle();
+    }
+  }
+
+  /// Reads go on, unless what has come has to be handled first, or others have their turn.
+  private void readsIfIdle() {
+    session().channel().config().setAutoRead(!awaitsTurn && !isBusy());
   }
 
   /// Handles what has come, as far as it can be answered now.
@@ -119,7 +142,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
       isPumping = false;
     }
     if (!isOver) {
-      session().channel().config().setAutoRead(!isBusy());
+      readsIfIdle();
       if (!isRunning && !session().channel().isWritable()) {
         watch();
       }
@@ -312,6 +335,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     if (coming != null) {
       coming.finish(whole, answered);
     } else {
+      requireNonNull(loop, "loop").asked();
       Commands.run(session(), whole, answered);
     }
   }

@@ -101,7 +101,7 @@ final class RespHouse {
 
   /// The one of `loop`, for all its connections.
   SharedLoop shared(EventLoop loop) {
-    return loops.computeIfAbsent(loop, one -> new SharedLoop(awake.of(one)));
+    return loops.computeIfAbsent(loop, one -> new SharedLoop(one, awake.of(one)));
   }
 
   void begin() {

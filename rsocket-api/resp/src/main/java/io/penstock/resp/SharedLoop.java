@@ -1,21 +1,33 @@
 package io.penstock.resp;
 
+import io.netty.util.concurrent.EventExecutor;
 import io.penstock.wire.transport.AwakeLoop;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 
 /// The connections of one event loop: it knows whether several of them send by turns, and keeps the loop awake for what
-/// they send next. On the event loop.
+/// they send next. Where some of them ask while others store, one value is read in each turn of the loop, so a question
+/// waits for the bytes of one value, not of all. On the event loop.
 final class SharedLoop {
+  /// Turns of values after the last question in which the others wait for theirs.
+  static final int ASKED = 256;
   /// Reads of one connection, with none of another between them, until the loop is not shared.
   static final int SHARED = 64;
 
+  private final EventExecutor loop;
   private final AwakeLoop awake;
+  private final Queue<Runnable> turns = new ArrayDeque<>();
+  private final Runnable next = this::next;
+  private int asked;
   private int connections;
   /// The connection that was heard last; 0 before the first one, which counts as shared: others may be about to send.
   private int last;
   /// Reads of one connection in a row until it has the loop to itself.
   private int shared;
 
-  SharedLoop(AwakeLoop awake) {
+  SharedLoop(EventExecutor loop, AwakeLoop awake) {
+    this.loop = loop;
     this.awake = awake;
   }
 
@@ -36,5 +48,36 @@ final class SharedLoop {
     shared = connection == last ? Math.max(0, shared - 1) : SHARED;
     last = connection;
     awake.heard(hasMore);
+  }
+
+  /// A request without a value has come.
+  void asked() {
+    asked = ASKED;
+  }
+
+  /// Runs `turn` behind those of other values, one in each turn of the loop. False if the bytes of a value need not
+  /// wait, since no client has asked lately.
+  boolean awaits(Runnable turn) {
+    if (asked == 0 || !isShared()) {
+      return false;
+    }
+    asked--;
+    turns.add(turn);
+    if (turns.size() == 1) {
+      again();
+    }
+    return true;
+  }
+
+  /// Behind what has come meanwhile, which a task that is due at once would not be.
+  private void again() {
+    var _ = loop.schedule(next, 0, TimeUnit.NANOSECONDS);
+  }
+
+  private void next() {
+    turns.remove().run();
+    if (!turns.isEmpty()) {
+      again();
+    }
   }
 }

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.penstock.wire.transport.AwakeLoops;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class SharedLoopTest {
+  private final EmbeddedChannel channel = new EmbeddedChannel();
   private final SharedLoop loop =
-      new SharedLoop(new AwakeLoops(Duration.ZERO, () -> 0).of(new EmbeddedChannel().eventLoop()));
+      new SharedLoop(channel.eventLoop(), new AwakeLoops(Duration.ZERO, () -> 0).of(channel.eventLoop()));
 
   @Test
   void connectionsThatSendByTurns_shareTheLoop_untilOneSendsAlone() {
@@ -25,5 +28,52 @@ final class SharedLoopTest {
     assertThat(loop.isShared()).isFalse();
     loop.heard(one, false);
     assertThat(loop.isShared()).isTrue();
+  }
+
+  private boolean isTurnOfNextValue(List<String> read, String value) {
+    return loop.awaits(() -> read.add(value));
+  }
+
+  @Test
+  void valuesBesideQuestions_areReadOneInEachTurnOfTheLoop() {
+    loop.heard(loop.connect(), false);
+    loop.asked();
+    List<String> read = new ArrayList<>();
+    for (String value : List.of("a", "b", "c")) {
+      assertThat(isTurnOfNextValue(read, value)).isTrue();
+    }
+    assertThat(read).isEmpty();
+    channel.runScheduledPendingTasks();
+    assertThat(read).containsExactly("a");
+    channel.runScheduledPendingTasks();
+    assertThat(read).containsExactly("a", "b");
+    channel.runScheduledPendingTasks();
+    assertThat(read).containsExactly("a", "b", "c");
+    channel.runScheduledPendingTasks();
+    assertThat(isTurnOfNextValue(read, "d")).isTrue();
+    channel.runScheduledPendingTasks();
+    assertThat(read).containsExactly("a", "b", "c", "d");
+  }
+
+  @Test
+  void values_areReadAtOnce_whereNoClientHasAskedLately() {
+    loop.heard(loop.connect(), false);
+    List<String> read = new ArrayList<>();
+    assertThat(isTurnOfNextValue(read, "before any question")).isFalse();
+    loop.asked();
+    for (int i = 0; i < SharedLoop.ASKED; i++) {
+      assertThat(isTurnOfNextValue(read, "")).as("value %d", i).isTrue();
+    }
+    assertThat(isTurnOfNextValue(read, "long after the last")).isFalse();
+  }
+
+  @Test
+  void valuesOfAClientThatHasTheLoopToItself_areReadAtOnce() {
+    int one = loop.connect();
+    for (int i = 0; i <= SharedLoop.SHARED + 1; i++) {
+      loop.heard(one, false);
+    }
+    loop.asked();
+    assertThat(isTurnOfNextValue(new ArrayList<>(), "")).isFalse();
   }
 }

@@ -112,6 +112,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
     Duration turn = Duration.ofNanos((long) (seconds * 1e9));
     List<Double> alone = new ArrayList<>();
     List<Double> beside = new ArrayList<>();
+    List<Double> written = new ArrayList<>();
     try (DoorLoad reader = new DoorLoad(process.port(), 1, FIRST_BYTES, DoorLoad.Kind.GET);
         DoorLoad busy = new DoorLoad(process.port(), writers, FIRST_BYTES, DoorLoad.Kind.SET);
         ExecutorService other = Executors.newSingleThreadExecutor()) {
@@ -123,15 +124,15 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
         Future<Double> writing = other.submit(() -> busy.run(turn));
         reader.run(turn);
         beside.add(reader.p99Nanos() / 1e3);
-        await(writing);
+        written.add(await(writing));
       }
     }
-    return DoorsReport.Wait.of(server, FIRST_BYTES, writers, alone, beside);
+    return DoorsReport.Wait.of(server, FIRST_BYTES, writers, alone, beside, written);
   }
 
-  private static void await(Future<Double> load) throws IOException {
+  private static double await(Future<Double> load) throws IOException {
     try {
-      load.get();
+      return load.get();
     } catch (InterruptedException e) {
       throw new IOException("a benchmark must not be interrupted", e);
     } catch (ExecutionException e) {

@@ -98,13 +98,17 @@ record DoorsReport(String penstock, int loops, double warmUpSeconds, double seco
   /// @param aloneMicros without them
   /// @param besideMicros beside them
   /// @param ratio of both, the median of the rounds
-  record Wait(String server, int valueBytes, int writers, double aloneMicros, double besideMicros, double ratio) {
-    static Wait of(String server, int valueBytes, int writers, List<Double> alone, List<Double> beside) {
+  /// @param writtenPerSecond values that the writers stored beside the reader
+  record Wait(String server, int valueBytes, int writers, double aloneMicros, double besideMicros, double ratio,
+      double writtenPerSecond) {
+    static Wait of(String server, int valueBytes, int writers, List<Double> alone, List<Double> beside,
+        List<Double> written) {
       List<Double> ratios = new ArrayList<>();
       for (int i = 0; i < alone.size(); i++) {
         ratios.add(beside.get(i) / alone.get(i));
       }
-      return new Wait(server, valueBytes, writers, Row.median(alone), Row.median(beside), Row.median(ratios));
+      return new Wait(server, valueBytes, writers, Row.median(alone), Row.median(beside), Row.median(ratios),
+          Row.median(written));
     }
   }
 
@@ -124,11 +128,12 @@ record DoorsReport(String penstock, int loops, double warmUpSeconds, double seco
   }
 
   private TextTable waitTable() {
-    TextTable table = new TextTable("GET P99", "VALUE", "WRITERS", "ALONE", "BESIDE WRITERS", "RATIO");
+    TextTable table = new TextTable("GET P99", "VALUE", "WRITERS", "ALONE", "BESIDE WRITERS", "RATIO", "WRITTEN");
     waits.forEach(
         wait -> table.row(wait.server.equals("node") ? "Penstock" : "Redis", Sizes.exact(wait.valueBytes), wait.writers,
             String.format(Locale.ROOT, "%,.0f us", wait.aloneMicros),
-            String.format(Locale.ROOT, "%,.0f us", wait.besideMicros), String.format(Locale.ROOT, "%.2f", wait.ratio)));
+            String.format(Locale.ROOT, "%,.0f us", wait.besideMicros), String.format(Locale.ROOT, "%.2f", wait.ratio),
+            String.format(Locale.ROOT, "%,.0f MB/s", wait.writtenPerSecond * wait.valueBytes / MEGA)));
     return table;
   }
 }
