@@ -198,9 +198,6 @@ final class IncomingSet {
     this.done = done;
     long now = session.house().terms().clocks().wall().millis();
     SetOptions said;
-    if (!Commands.isNative(args.getFirst(), args.size())) {
-      session.parses();
-    }
     try {
       said = SetOptions.of(args, now);
     } catch (IllegalArgumentException e) {

@@ -261,8 +261,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
         throw new BadRequestException("a value must have at most " + house.limits().mostValue() + " bytes (was "
             + length + ")", NO_LENGTH);
       }
-      if (!Commands.isNative(args.getFirst(), before + left)) {
-        session().parses();
+      if (!ValueCommands.isPlainSet(args.getFirst(), before + left)) {
+        session().parses(); // a client that reads replies by their width sends no options
       }
       IncomingSet coming = new IncomingSet(session(), session().name(args.get(1)), length, this::resume);
       set = coming;

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// @param keepsEnd whether it ends when the value that it replaces would have
 /// @param answer what the client hears
 record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) {
+  private static final SetOptions NONE = new SetOptions(When.ALWAYS, 0, false, Answer.OK);
   private static final int FIRST = 3;
   static final String NO_INTEGER = "ERR value is not an integer or out of range";
   static final String SYNTAX = "ERR syntax error";
@@ -38,6 +39,9 @@ record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) 
   /// @param nowMillis from which times to live count
   /// @throws IllegalArgumentException if they are none that Redis has; its message is that of Redis
   static SetOptions of(List<byte[]> args, long nowMillis) {
+    if (ValueCommands.isPlainSet(args.getFirst(), args.size())) {
+      return NONE;
+    }
     String command = word(args.getFirst());
     return switch (command) {
       case "SETNX" -> new SetOptions(When.NEW, 0, false, Answer.NUMBER);

@@ -31,6 +31,13 @@ final class ValueCommands {
     return isSet ? arguments > place ? place : NONE : arguments == place + 1 ? place : NONE;
   }
 
+  /// Whether a request is a SET without options.
+  ///
+  /// @param arguments its name among them
+  static boolean isPlainSet(byte[] name, int arguments) {
+    return arguments == 3 && isSet(name);
+  }
+
   private static boolean isSet(byte[] name) {
     return name.length == 3 && (name[0] | 0x20) == 's' && (name[1] | 0x20) == 'e' && (name[2] | 0x20) == 't';
   }
