@@ -5,13 +5,16 @@ import io.penstock.wire.security.Role;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Commands that change what is stored. `SET` is not among them: its value comes while it is read.
+/// Commands that change what is stored. `SET` and its like are not among them: their values come while they are read.
 final class ChangeCommands {
   /// An end that lies before now: the value goes at once.
   private static final long PAST = 1;
+  /// Both take the values away before the reply.
+  private static final Set<String> FLUSH_MODES = Set.of("ASYNC", "SYNC");
 
   private ChangeCommands() {}
 
@@ -20,16 +23,13 @@ final class ChangeCommands {
     all.put("UNLINK", Commands.Entry.from(2, ChangeCommands::remove));
     all.put("EXPIRE", Commands.Entry.from(3, (session, args, done) -> end(session, args, "EX", done)));
     all.put("PEXPIRE", Commands.Entry.from(3, (session, args, done) -> end(session, args, "PX", done)));
+    all.put("EXPIREAT", Commands.Entry.from(3, (session, args, done) -> end(session, args, "EXAT", done)));
+    all.put("PEXPIREAT", Commands.Entry.from(3, (session, args, done) -> end(session, args, "PXAT", done)));
+    all.put("GETDEL", Commands.Entry.of(2, ChangeCommands::take));
+    all.put("GETEX", Commands.Entry.from(2, ChangeCommands::readAndEnd));
     all.put("PERSIST", Commands.Entry.of(2, ChangeCommands::keep));
     all.put("FLUSHDB", Commands.Entry.from(1, ChangeCommands::flush));
     all.put("FLUSHALL", Commands.Entry.from(1, ChangeCommands::flush));
-    all.put("SET", Commands.Entry.from(3, ChangeCommands::refuse));
-  }
-
-  /// A `SET` whose value did not come as one: a line of a person, for instance.
-  private static void refuse(Session session, List<byte[]> args, Runnable done) {
-    session.refuse("ERR SET must come as an array of strings");
-    done.run();
   }
 
   /// Refuses who lacks `role`. A client that may not read the error hears that nothing changed.
@@ -61,17 +61,50 @@ final class ChangeCommands {
       return;
     }
     try {
-      long number = SetOptions.number(args.get(2));
       ExpireRule rule = ExpireRule.of(args);
-      long until = number <= 0
-          ? PAST
-          : SetOptions.end(unit.equals("EX") ? "expire" : "pexpire", unit, number,
-              session.house().terms().clocks().wall().millis());
-      change(session, args.get(1), until, rule, done);
+      long number = SetOptions.number(args.get(2));
+      long now = session.house().terms().clocks().wall().millis();
+      long until = SetOptions.time(SetOptions.word(args.getFirst()), unit, number, now);
+      change(session, args.get(1), until <= now ? PAST : until, rule, done);
     } catch (IllegalArgumentException e) {
       session.refuse(String.valueOf(e.getMessage()));
       done.run();
     }
+  }
+
+  private static void take(Session session, List<byte[]> args, Runnable done) {
+    if (isRefused(session, Role.ADMIN, done)) {
+      return;
+    }
+    ReadCommands.send(session, args.get(1), () -> {
+      String name = session.name(args.get(1));
+      session.await(name == null ? Mono.empty() : session.values().remove(name), removed -> {}, done);
+    });
+  }
+
+  private static void readAndEnd(Session session, List<byte[]> args, Runnable done) {
+    if (args.size() == 2) {
+      ReadCommands.send(session, args.get(1), done);
+      return;
+    } else if (isRefused(session, Role.ADMIN, done)) {
+      return;
+    }
+    try {
+      long now = session.house().terms().clocks().wall().millis();
+      long said = SetOptions.endOfRead(args, now);
+      long until = said > 0 && said <= now ? PAST : said;
+      ReadCommands.send(session, args.get(1), () -> {
+        String name = session.name(args.get(1));
+        session.await(name == null ? Mono.empty() : ended(session.values(), name, until), ended -> {}, done);
+      });
+    } catch (IllegalArgumentException e) {
+      session.refuse(String.valueOf(e.getMessage()));
+      done.run();
+    }
+  }
+
+  private static Mono<Boolean> ended(DoorValues values, String name, long untilMillis) {
+    return untilMillis == PAST ? values.remove(name) : Mono.fromSupplier(() -> values.end(name, untilMillis));
   }
 
   private static void keep(Session session, List<byte[]> args, Runnable done) {
@@ -96,11 +129,16 @@ final class ChangeCommands {
     }
     DoorValues values = session.values();
     session.await(values.length(name).filter(found -> rule.allows(values.untilMillis(name), untilMillis))
-        .filterWhen(found -> untilMillis == PAST ? values.remove(name) : Mono.just(values.end(name, untilMillis))),
+        .filterWhen(found -> ended(values, name, untilMillis)),
         found -> session.replies().integer(found == null ? 0 : 1), done);
   }
 
   private static void flush(Session session, List<byte[]> args, Runnable done) {
+    if (args.size() > 2 || (args.size() == 2 && !FLUSH_MODES.contains(SetOptions.word(args.get(1))))) {
+      session.refuse(SetOptions.SYNTAX);
+      done.run();
+      return;
+    }
     if (!session.house().limits().mayFlush() || !session.may(Role.ADMIN)) {
       session.refuse("ERR " + SetOptions.word(args.getFirst())
           + " must be allowed by resp.flush, and to a user who may remove (was not)");

@@ -11,6 +11,8 @@ import io.rsocket.exceptions.RejectedSetupException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -20,19 +22,23 @@ final class ConnectionCommands {
   private static final String DEFAULT_USER = "default";
   /// Length from which on a secret without a user is a token.
   private static final int LEAST_TOKEN = 32;
+  /// Signs of the name of a connection.
+  private static final int MOST_NAME = 1024;
   /// Number of databases.
   static final int DATABASES = 1 << 20;
+  private static final Set<String> SWITCHES = Set.of("ON", "OFF");
   private static final List<String> CLIENT_HELP = List.of("CLIENT <subcommand> [<arg> ...]. Subcommands are:",
-      "GETNAME", "    Return no name: the door keeps none.", "ID", "    Return the number of this connection.",
+      "GETNAME", "    Return the name of this connection.", "ID", "    Return the number of this connection.",
       "INFO", "    Return facts of this connection. INFO and the metrics of the node count all connections.",
-      "MAINT_NOTIFICATIONS, NO-EVICT, NO-TOUCH, SETINFO, SETNAME <arg> ...",
+      "SETNAME <name>", "    Give this connection a name, for GETNAME and INFO.",
+      "MAINT_NOTIFICATIONS, NO-EVICT, NO-TOUCH, SETINFO <arg> ...",
       "    Do nothing: clients say these when they connect.", "HELP", "    Print this help.");
 
   private ConnectionCommands() {}
 
   static void addTo(Map<String, Commands.Entry> all) {
     all.put("HELLO", Commands.Entry.from(1, ConnectionCommands::hello));
-    all.put("AUTH", new Commands.Entry(2, 3, ConnectionCommands::auth));
+    all.put("AUTH", Commands.Entry.from(2, ConnectionCommands::auth));
     atOnce(all, "SELECT", 2, 2, ConnectionCommands::select);
     atOnce(all, "CLIENT", 2, Integer.MAX_VALUE, ConnectionCommands::client);
     atOnce(all, "PING", 1, 2, (session, args) -> {
@@ -45,7 +51,7 @@ final class ConnectionCommands {
     atOnce(all, "ECHO", 2, 2, (session, args) -> session.replies().bulk(args.get(1)));
     atOnce(all, "RESET", 1, 1, (session, args) -> {
       session.replies().speakThree(false);
-      session.select(0);
+      session.reset();
       session.replies().simple("RESET");
     });
     atOnce(all, "QUIT", 1, Integer.MAX_VALUE, (session, args) -> {
@@ -64,42 +70,58 @@ final class ConnectionCommands {
     int at = 1;
     boolean three = session.replies().isThree();
     if (args.size() > at) {
-      String version = SetOptions.word(args.get(at++));
-      if (!version.equals("2") && !version.equals("3")) {
-        session.refuse("NOPROTO unsupported protocol version");
+      OptionalLong version = number(args.get(at++));
+      if (version.isEmpty() || version.getAsLong() < 2 || version.getAsLong() > 3) {
+        session.refuse(version.isEmpty()
+            ? "ERR Protocol version is not an integer or out of range"
+            : "NOPROTO unsupported protocol version");
         done.run();
         return;
       }
-      three = version.equals("3");
+      three = version.getAsLong() == 3;
     }
     boolean speaksThree = three;
     Credentials shown = null;
+    String called = null;
     while (at < args.size()) {
       String option = SetOptions.word(args.get(at));
       if (option.equals("AUTH") && at + 2 < args.size()) {
         shown = Credentials.simple(text(args.get(at + 1)), text(args.get(at + 2)).toCharArray());
         at += 3;
       } else if (option.equals("SETNAME") && at + 1 < args.size()) {
+        called = text(args.get(at + 1));
         at += 2;
       } else {
-        session.refuse("ERR Syntax error in HELLO option '" + option.replaceAll("[^A-Z0-9]", "?") + "'");
+        session.refuse("ERR Syntax error in HELLO option '" + Commands.shown(args.get(at), Commands.MOST_SHOWN) + "'");
         done.run();
         return;
       }
     }
+    String name = called;
     if (shown == null) {
-      welcome(session, speaksThree);
+      welcome(session, speaksThree, name);
       done.run();
     } else {
-      show(session, shown, () -> welcome(session, speaksThree), done);
+      show(session, shown, () -> welcome(session, speaksThree, name), done);
     }
   }
 
-  private static void welcome(Session session, boolean three) {
+  private static OptionalLong number(byte[] argument) {
+    try {
+      return OptionalLong.of(SetOptions.number(argument));
+    } catch (IllegalArgumentException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  private static void welcome(Session session, boolean three, @Nullable String name) {
     if (!session.isKnown()) {
       session.refuse("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto>"
           + " AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at"
           + " the same time");
+      return;
+    }
+    if (name != null && !isNamed(session, name)) {
       return;
     }
     Replies replies = session.replies();
@@ -126,6 +148,11 @@ final class ConnectionCommands {
   }
 
   private static void auth(Session session, List<byte[]> args, Runnable done) {
+    if (args.size() > 3) {
+      session.refuse(SetOptions.SYNTAX);
+      done.run();
+      return;
+    }
     String last = text(args.getLast());
     Credentials shown = args.size() > 2
         ? Credentials.simple(text(args.get(1)), last.toCharArray())
@@ -174,29 +201,68 @@ final class ConnectionCommands {
   }
 
   private static void select(Session session, List<byte[]> args) {
-    try {
-      int database = Integer.parseInt(SetOptions.word(args.get(1)));
-      if (database < 0 || database >= DATABASES) {
-        session.refuse("ERR DB index is out of range");
-        return;
-      }
-      session.select(database);
-      session.replies().ok();
-    } catch (NumberFormatException e) {
+    OptionalLong database = number(args.get(1));
+    if (database.isEmpty()) {
       session.refuse(SetOptions.NO_INTEGER);
+    } else if (database.getAsLong() < 0 || database.getAsLong() >= DATABASES) {
+      session.refuse("ERR DB index is out of range");
+    } else {
+      session.select((int) database.getAsLong());
+      session.replies().ok();
     }
+  }
+
+  /// Gives the connection a name, or says why not.
+  private static boolean isNamed(Session session, String name) {
+    boolean isOne = name.length() <= MOST_NAME && name.chars().allMatch(sign -> sign >= '!' && sign <= '~');
+    if (isOne) {
+      session.call(name);
+    } else {
+      session.refuse("ERR Client names cannot contain spaces, newlines or special characters.");
+    }
+    return isOne;
   }
 
   private static void client(Session session, List<byte[]> args) {
     String word = SetOptions.word(args.get(1));
+    int most = switch (word) {
+      case "ID", "GETNAME", "INFO" -> 2;
+      case "NO-EVICT", "NO-TOUCH", "SETNAME" -> 3;
+      default -> Integer.MAX_VALUE;
+    };
+    if (args.size() > most || (most == 3 && args.size() < most)) {
+      session.refuse(Commands.wrongNumber("client|" + word));
+      return;
+    }
     switch (word) {
       case "ID" -> session.replies().integer(session.number());
-      case "GETNAME" -> session.replies().nil();
-      case "INFO" -> session.replies().bulk("id=" + session.number() + " lib-name=penstock lib-ver="
-          + PenstockVersion.current() + " resp=" + (session.replies().isThree() ? 3 : 2));
-      case "MAINT_NOTIFICATIONS", "NO-EVICT", "NO-TOUCH", "SETINFO", "SETNAME" -> session.replies().ok();
+      case "GETNAME" -> name(session);
+      case "SETNAME" -> {
+        if (isNamed(session, text(args.get(2)))) {
+          session.replies().ok();
+        }
+      }
+      case "INFO" ->
+        session.replies().verbatim("id=" + session.number() + " name=" + session.name() + " lib-name=penstock lib-ver="
+            + PenstockVersion.current() + " resp=" + (session.replies().isThree() ? 3 : 2));
+      case "NO-EVICT", "NO-TOUCH" -> {
+        if (SWITCHES.contains(SetOptions.word(args.get(2)))) {
+          session.replies().ok();
+        } else {
+          session.refuse(SetOptions.SYNTAX);
+        }
+      }
+      case "MAINT_NOTIFICATIONS", "SETINFO" -> session.replies().ok();
       case "HELP" -> Commands.help(session, CLIENT_HELP);
-      default -> session.refuse(Commands.unknownPart("CLIENT", word));
+      default -> session.refuse(Commands.unknownPart("CLIENT", args.get(1)));
+    }
+  }
+
+  private static void name(Session session) {
+    if (session.name().isEmpty()) {
+      session.replies().nil();
+    } else {
+      session.replies().bulk(session.name());
     }
   }
 }

@@ -30,7 +30,8 @@ record ExpireRule(Set<Option> options) {
       String word = SetOptions.word(argument);
       options.add(switch (word) {
         case "NX", "XX", "GT", "LT" -> Option.valueOf(word);
-        default -> throw new IllegalArgumentException("ERR Unsupported option " + word);
+        default ->
+          throw new IllegalArgumentException("ERR Unsupported option " + Commands.shown(argument, Commands.MOST_SHOWN));
       });
     }
     if (options.contains(Option.NX) && options.size() > 1) {

@@ -13,10 +13,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 
-/// One `SET` while its value comes. The tier takes each piece as it has room, and the value becomes visible when all of
-/// it has come, with its end and its options. A value that waits too long for room is read to its end and let go: the
-/// client is told `OK`, as a cache may evict at once; the value that it would have replaced goes with it. On the event
-/// loop of the channel.
+/// One `SET`, or a command like it, while its value comes. The tier takes each piece as it has room, and the value
+/// becomes visible when all of it has come, with its end and its options. A value that waits too long for room is read
+/// to its end and let go: the client is told `OK`, as a cache may evict at once; the value that it would have replaced
+/// goes with it. On the event loop of the channel.
 final class IncomingSet {
   private static final Logger LOG = LoggerFactory.getLogger(IncomingSet.class);
   /// Behind a value.
@@ -41,6 +41,7 @@ final class IncomingSet {
   private boolean isDecided;
   private boolean replaces;
   private boolean isRefused;
+  private SetOptions.Answer answer = SetOptions.Answer.OK;
   private long untilMillis;
   private long waitedNanos;
   private long waitsSince;
@@ -202,9 +203,6 @@ final class IncomingSet {
     this.done = done;
     long now = session.house().terms().clocks().wall().millis();
     SetOptions said;
-    if (SetOptions.isThere(args)) {
-      session.parses(); // a client that reads replies by their width sends none
-    }
     try {
       said = SetOptions.of(args, now);
     } catch (IllegalArgumentException e) {
@@ -218,7 +216,7 @@ final class IncomingSet {
       session.refuseRight(Commands.UNKNOWN_USER);
       answered();
       return;
-    } else if (!session.may(Role.WRITER)) {
+    } else if (!session.may(Role.WRITER) || (said.answer() == SetOptions.Answer.BEFORE && !session.may(Role.READER))) {
       giveUp();
       session.refuseRight(Commands.NO_RIGHT);
       answered();
@@ -229,26 +227,61 @@ final class IncomingSet {
       answered();
       return;
     }
+    answer = said.answer();
+    if (answer == SetOptions.Answer.BEFORE && name != null) {
+      session.send(name, () -> {
+        if (this.done != null) {
+          decide(said);
+        }
+      });
+    } else {
+      decide(said);
+    }
+  }
+
+  /// Stores the value that has come, if the condition of its options holds.
+  private void decide(SetOptions said) {
     untilMillis =
         said.keepsEnd() && name != null ? Math.max(0, session.values().untilMillis(name)) : said.untilMillis();
     replaces = said.when() != SetOptions.When.NEW && !isRefused;
     if (said.when() == SetOptions.When.ALWAYS || name == null) {
       complete();
     } else if (said.when() == SetOptions.When.NEW && !claims(name)) {
-      giveUp();
-      session.replies().nil();
-      answered();
+      refused();
     } else {
       session.await(session.values().length(name), found -> {
         isDecided = true;
         if (found == null == (said.when() == SetOptions.When.NEW)) {
           complete();
         } else {
-          giveUp();
-          session.replies().nil();
-          answered();
+          refused();
         }
       }, this::looked);
+    }
+  }
+
+  /// The condition does not hold.
+  private void refused() {
+    giveUp();
+    tellNotStored();
+    answered();
+  }
+
+  private void tellStored() {
+    switch (answer) {
+      case OK -> session.replies().ok();
+      case NUMBER -> session.replies().integer(1);
+      case BEFORE -> {
+      } // it was told what was there
+    }
+  }
+
+  private void tellNotStored() {
+    switch (answer) {
+      case OK -> session.replies().nil();
+      case NUMBER -> session.replies().integer(0);
+      case BEFORE -> {
+      } // as above
     }
   }
 
@@ -298,16 +331,16 @@ final class IncomingSet {
     } else if (drops && replaces && name != null && session.may(Role.WRITER)) {
       isLetGo = true;
       session.use().count(Kind.DROP);
-      session.await(session.values().remove(name), removed -> session.replies().ok(), this::answered);
+      session.await(session.values().remove(name), removed -> tellStored(), this::answered);
     } else if (drops || isSettled) {
       session.use().count(drops ? Kind.DROP : Kind.WRITE);
       if (!drops && !isStored) {
         LOG.debug("another writer stores {} first", name);
       }
       if (drops || isStored || replaces) {
-        session.replies().ok();
+        tellStored();
       } else {
-        session.replies().nil();
+        tellNotStored();
       }
       answered();
     }

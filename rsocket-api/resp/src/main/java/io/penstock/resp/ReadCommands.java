@@ -25,15 +25,19 @@ final class ReadCommands {
     all.put("STRLEN", Commands.Entry.of(2, ReadCommands::length));
     all.put("TYPE", Commands.Entry.of(2, ReadCommands::type));
     all.put("MEMORY", Commands.Entry.from(2, ReadCommands::memory));
-    all.put("TTL", Commands.Entry.of(2, (session, args, done) -> left(session, args, 1000, done)));
-    all.put("PTTL", Commands.Entry.of(2, (session, args, done) -> left(session, args, 1, done)));
+    all.put("TOUCH", Commands.Entry.from(2, ReadCommands::exists));
+    all.put("TTL", Commands.Entry.of(2, (session, args, done) -> left(session, args, true, 1000, done)));
+    all.put("PTTL", Commands.Entry.of(2, (session, args, done) -> left(session, args, true, 1, done)));
+    all.put("EXPIRETIME", Commands.Entry.of(2, (session, args, done) -> left(session, args, false, 1000, done)));
+    all.put("PEXPIRETIME", Commands.Entry.of(2, (session, args, done) -> left(session, args, false, 1, done)));
   }
 
   private static void get(Session session, List<byte[]> args, Runnable done) {
     send(session, args.get(1), done);
   }
 
-  private static void send(Session session, byte[] key, Runnable done) {
+  /// Answers with the value of `key`, or nil.
+  static void send(Session session, byte[] key, Runnable done) {
     String name = session.name(key);
     if (name == null || !session.may(Role.READER)) {
       if (name == null) {
@@ -156,9 +160,15 @@ final class ReadCommands {
         Commands.help(session, MEMORY_HELP);
       } else {
         session.refuse(word.equals("USAGE")
-            ? "ERR wrong number of arguments for 'memory|usage' command"
-            : Commands.unknownPart("MEMORY", word));
+            ? Commands.wrongNumber("memory|usage")
+            : Commands.unknownPart("MEMORY", args.get(1)));
       }
+      done.run();
+      return;
+    }
+    String problem = args.size() == 3 ? null : problem(args);
+    if (problem != null) {
+      session.refuse(problem);
       done.run();
       return;
     }
@@ -174,11 +184,27 @@ final class ReadCommands {
     }, done);
   }
 
-  private static void left(Session session, List<byte[]> args, long unitMillis, Runnable done) {
+  /// What is wrong with the options of MEMORY USAGE. All blocks of a value are known: none has to be chosen.
+  private static @Nullable String problem(List<byte[]> args) {
+    if (args.size() != 5 || !SetOptions.word(args.get(3)).equals("SAMPLES")) {
+      return SetOptions.SYNTAX;
+    }
+    try {
+      return SetOptions.number(args.get(4)) < 0 ? SetOptions.SYNTAX : null;
+    } catch (IllegalArgumentException e) {
+      return e.getMessage();
+    }
+  }
+
+  /// Tells when a value ends, rounded as Redis does it.
+  ///
+  /// @param fromNow whether time counts from now on, not from 1970
+  private static void left(Session session, List<byte[]> args, boolean fromNow, long unitMillis, Runnable done) {
     look(session, args.get(1), found -> {
       long until = found == null ? -1 : session.values().untilMillis(String.valueOf(session.name(args.get(1))));
-      long now = session.house().terms().clocks().wall().millis();
-      session.replies().integer(found == null ? -2 : until <= 0 ? -1 : (until - now + unitMillis - 1) / unitMillis);
+      long from = fromNow ? session.house().terms().clocks().wall().millis() : 0;
+      long left = (Math.max(0, until - from) + unitMillis / 2) / unitMillis;
+      session.replies().integer(found == null ? -2 : until <= 0 ? -1 : left);
     }, done);
   }
 }

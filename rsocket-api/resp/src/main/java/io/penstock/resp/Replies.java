@@ -93,6 +93,18 @@ final class Replies {
     bulkEnd();
   }
 
+  /// A text for people: a verbatim string in RESP3.
+  void verbatim(String text) {
+    if (isThree) {
+      byte[] bytes = ("txt:" + text).getBytes(StandardCharsets.UTF_8);
+      line('=', Integer.toString(bytes.length));
+      out().writeBytes(bytes);
+      bulkEnd();
+    } else {
+      bulk(text);
+    }
+  }
+
   /// Begins a bulk string of `length` bytes; [#body] and [#bulkEnd] follow.
   void bulkHeader(long length) {
     line('$', Long.toString(length));

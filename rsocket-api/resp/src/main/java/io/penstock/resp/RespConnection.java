@@ -3,25 +3,28 @@ package io.penstock.resp;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.redis.ArrayHeaderRedisMessage;
 import io.netty.handler.codec.redis.BulkStringHeaderRedisMessage;
 import io.netty.handler.codec.redis.BulkStringRedisContent;
+import io.netty.handler.codec.redis.ErrorRedisMessage;
 import io.netty.handler.codec.redis.FullBulkStringRedisMessage;
 import io.netty.handler.codec.redis.InlineCommandRedisMessage;
+import io.netty.handler.codec.redis.IntegerRedisMessage;
 import io.netty.handler.codec.redis.LastBulkStringRedisContent;
+import io.netty.handler.codec.redis.SimpleStringRedisMessage;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +37,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private static final int MOST_ARGUMENT_BYTES = 1 << 20;
   private static final int MOST_UNKNOWN_BYTES = 16 << 10;
   private static final int FIRST_BYTES = 4 << 10;
-  /// Index of the value in the arguments of SET.
-  private static final int VALUE = 2;
+  private static final String NO_LENGTH = "invalid bulk length";
   private static final byte[] NOTHING = new byte[0];
 
   private final RespHouse house;
   private final boolean isPlain;
-  private final Queue<Object> inbox = new ArrayDeque<>();
+  private final Deque<Object> inbox = new ArrayDeque<>();
   private final Runnable answered = this::answered;
   private final Runnable turn = this::turn;
   private @Nullable Session session;
@@ -137,7 +139,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
         goesOn = next();
       }
     } catch (BadRequestException e) {
-      bad(String.valueOf(e.getMessage()));
+      bad(e);
     } finally {
       isPumping = false;
     }
@@ -234,7 +236,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
         boolean isNull = whole.isNull();
         ByteBuf content = whole.content();
         if (isNull) {
-          throw new BadRequestException("a request must have no null");
+          throw new BadRequestException("a request must have no null", NO_LENGTH);
         }
         beginArgument(content.readableBytes());
         content(content, true);
@@ -243,16 +245,26 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
       case LastBulkStringRedisContent last -> content(last.content(), true);
       case BulkStringRedisContent piece -> content(piece.content(), false);
       case InlineCommandRedisMessage line -> line(line.content());
-      default -> {
-        ReferenceCountUtil.release(message);
-        throw new BadRequestException("a request must be an array of strings");
-      }
+      case DecoderWords.Unreadable broken -> throw new BadRequestException(broken.why(),
+          left > 0 ? NO_LENGTH : broken.isLine() ? "too big inline request" : "invalid multibulk length");
+      case IntegerRedisMessage number -> throw noString(':', number);
+      case SimpleStringRedisMessage simple -> throw noString('+', simple);
+      case ErrorRedisMessage error -> throw noString('-', error);
+      default -> throw new IllegalStateException("a message must be of the protocol (was " + message + ")");
     }
+  }
+
+  /// Where a string of a request must come.
+  private BadRequestException noString(char type, Object message) {
+    ReferenceCountUtil.release(message);
+    return new BadRequestException("a request must be an array of strings",
+        left > 0 ? "expected '$', got '" + type + "'" : null);
   }
 
   private void begin(long length) {
     if (left > 0 || length > MOST_ARGUMENTS) {
-      throw new BadRequestException("a request must be an array of at most " + MOST_ARGUMENTS + " strings");
+      throw new BadRequestException("a request must be an array of at most " + MOST_ARGUMENTS + " strings",
+          left > 0 ? "expected '$', got '*'" : "invalid multibulk length");
     }
     if (length > 0) {
       left = (int) length;
@@ -264,14 +276,15 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
 
   private void beginArgument(int length) {
     if (left == 0) {
-      throw new BadRequestException("a string must be part of a request");
+      throw new BadRequestException("a string must be part of a request", null);
     }
-    if (args.size() == VALUE && isSet()) {
+    int before = args.size();
+    if ((before == 2 || before == 3) && ValueCommands.place(args.getFirst(), before + left) == before) {
       if (length > house.limits().mostValue()) {
         throw new BadRequestException("a value must have at most " + house.limits().mostValue() + " bytes (was "
-            + length + ")");
+            + length + ")", NO_LENGTH);
       }
-      if (left > 1) {
+      if (!ValueCommands.isPlainSet(args.getFirst(), before + left)) {
         session().parses(); // a client that reads replies by their width sends no options
       }
       IncomingSet coming = new IncomingSet(session(), session().name(args.get(1)), length, this::resume);
@@ -282,16 +295,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     argumentBytes += length;
     int most = session().isKnown() ? MOST_ARGUMENT_BYTES : MOST_UNKNOWN_BYTES;
     if (argumentBytes > most) {
-      throw new BadRequestException("arguments must have at most " + most + " bytes together");
+      throw new BadRequestException("arguments must have at most " + most + " bytes together",
+          session().isKnown() ? NO_LENGTH : "unauthenticated bulk length");
     }
     argument = length == 0 ? NOTHING : new byte[Math.min(length, FIRST_BYTES)];
     argumentLength = length;
     filled = 0;
-  }
-
-  private boolean isSet() {
-    byte[] name = args.getFirst();
-    return name.length == 3 && (name[0] | 0x20) == 's' && (name[1] | 0x20) == 'e' && (name[2] | 0x20) == 't';
   }
 
   /// Takes over a piece of a string.
@@ -316,7 +325,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
       coming.piece(piece);
     } else {
       piece.release();
-      throw new BadRequestException("a string must have a length");
+      throw new BadRequestException("a string must have a length", null);
     }
   }
 
@@ -349,20 +358,27 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     }
   }
 
+  /// A line comes next as the array that it stands for.
   private void line(String text) {
     if (left > 0) {
-      throw new BadRequestException("a request must end before a line");
+      throw new BadRequestException("a request must end before a line",
+          "expected '$', got '" + (text.isEmpty() ? ' ' : text.charAt(0)) + "'");
     }
-    String words = text.strip();
-    String first = words.split("\\s+", 2)[0];
-    if (first.equalsIgnoreCase("POST") || first.equalsIgnoreCase("Host:")) { // a web page would go on with requests
-      throw new BadRequestException("a line must be a request of Redis (was one of HTTP)");
+    List<byte[]> words = InlineWords.of(text);
+    if (words == null) {
+      throw new BadRequestException("a line must close its quotes", "unbalanced quotes in request");
+    } else if (words.isEmpty()) {
+      return;
     }
-    if (!words.isEmpty()) {
-      house.begin();
-      session().parses(); // people write lines
-      run(Arrays.stream(words.split("\\s+")).map(word -> word.getBytes(StandardCharsets.UTF_8)).toList());
+    String first = SetOptions.word(words.getFirst());
+    if (first.equals("POST") || first.equals("HOST:")) { // a web page would go on with requests
+      throw new BadRequestException("a line must be a request of Redis (was one of HTTP)", null);
     }
+    session().parses(); // people write lines
+    for (byte[] word : words.reversed()) {
+      inbox.addFirst(new FullBulkStringRedisMessage(Unpooled.wrappedBuffer(word)));
+    }
+    inbox.addFirst(new ArrayHeaderRedisMessage(words.size()));
   }
 
   @Override
@@ -414,7 +430,20 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     }
   }
 
-  /// Ends a connection whose requests cannot be read: no reply could be placed.
+  /// Ends a connection whose requests cannot be read. Its client hears why as far as it reads errors, which it does
+  /// where what is broken is no request of one that reads replies by their width.
+  private void bad(BadRequestException thrown) {
+    if (args.isEmpty() || !Commands.isNative(args.getFirst(), args.size() + left)) {
+      session().parses();
+    }
+    if (thrown.reply != null && session().isParsing()) {
+      session().replies().error("ERR Protocol error: " + thrown.reply);
+    }
+    session().replies().flush(); // with what was answered before
+    bad(String.valueOf(thrown.getMessage()));
+  }
+
+  /// Ends a connection.
   private void bad(String why) {
     if (!isOver) {
       session().use().count(Kind.REFUSAL);
@@ -452,8 +481,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   }
 
   private static final class BadRequestException extends RuntimeException {
-    BadRequestException(String message) {
+    private final @Nullable String reply;
+
+    /// @param reply what Redis says; null for nothing
+    BadRequestException(String message, @Nullable String reply) {
       super(message, null, false, false);
+      this.reply = reply;
     }
   }
 }

@@ -56,7 +56,8 @@ final class RespServer implements Door {
     }
     RespConnection connection = new RespConnection(house, tls == null);
     channel.config().setRecvByteBufAllocator(new ValueReads(connection));
-    pipeline.addLast(new ValueReads.Ends(), new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true),
+    pipeline.addLast(new ValueReads.Ends(), new LineEnds(),
+        new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true),
         DecoderWords.INSTANCE, connection);
   }
 

@@ -47,7 +47,7 @@ final class ScanCommands {
             }
           }, done);
     } catch (IllegalArgumentException e) {
-      session.refuse("ERR syntax error");
+      session.refuse(String.valueOf(e.getMessage()));
       done.run();
     }
   }
@@ -79,22 +79,38 @@ final class ScanCommands {
 
   private record Question(long cursor, Glob names, int count, boolean isOfStrings) {
     static Question of(List<byte[]> args) {
+      long cursor = cursor(SetOptions.word(args.get(1)));
       Glob names = Glob.of("*");
       int count = COUNT;
       boolean isOfStrings = true;
       if (args.size() % 2 != 0) {
-        throw new IllegalArgumentException("options must have values");
+        throw new IllegalArgumentException(SetOptions.SYNTAX);
       }
       for (int i = 2; i < args.size(); i += 2) {
         String text = new String(args.get(i + 1), StandardCharsets.ISO_8859_1);
         switch (SetOptions.word(args.get(i))) {
           case "MATCH" -> names = Glob.of(text);
-          case "COUNT" -> count = Math.clamp(Long.parseLong(text), 1, MOST_COUNT);
+          case "COUNT" -> count = count(SetOptions.number(args.get(i + 1)));
           case "TYPE" -> isOfStrings = text.equalsIgnoreCase("string");
-          default -> throw new IllegalArgumentException("option must be one of SCAN");
+          default -> throw new IllegalArgumentException(SetOptions.SYNTAX);
         }
       }
-      return new Question(Long.parseLong(SetOptions.word(args.get(1))), names, count, isOfStrings);
+      return new Question(cursor, names, count, isOfStrings);
+    }
+
+    private static long cursor(String text) {
+      try {
+        return Long.parseUnsignedLong(text);
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException("ERR invalid cursor", e);
+      }
+    }
+
+    private static int count(long asked) {
+      if (asked < 1) {
+        throw new IllegalArgumentException(SetOptions.SYNTAX);
+      }
+      return (int) Math.min(asked, MOST_COUNT);
     }
 
     boolean matches(byte[] key) {

@@ -32,7 +32,7 @@ final class ServerCommands {
     all.put("INFO", Commands.Entry.from(1, ServerCommands::info));
     atOnce(all, "CONFIG", 2, ServerCommands::config);
     atOnce(all, "COMMAND", 1, ServerCommands::command);
-    atOnce(all, "CLUSTER", 1,
+    atOnce(all, "CLUSTER", 2,
         (session, args) -> session.refuse("ERR This instance has cluster support disabled"));
   }
 
@@ -41,10 +41,16 @@ final class ServerCommands {
   }
 
   private static void command(Session session, List<byte[]> args) {
-    if (args.size() > 1 && SetOptions.word(args.get(1)).equals("COUNT")) {
-      session.replies().integer(Commands.count());
-    } else {
-      session.replies().array(0);
+    String word = args.size() == 1 ? "" : SetOptions.word(args.get(1));
+    switch (word) {
+      case "COUNT" -> session.replies().integer(Commands.count());
+      case "DOCS" -> session.replies().map(0);
+      case "INFO" -> {
+        session.replies().array(args.size() - 2);
+        args.stream().skip(2).forEach(name -> session.replies().nil());
+      }
+      case "" -> session.replies().array(0);
+      default -> session.refuse(Commands.unknownPart("COMMAND", args.get(1)));
     }
   }
 
@@ -53,8 +59,15 @@ final class ServerCommands {
   }
 
   private static void config(Session session, List<byte[]> args) {
-    if (!SetOptions.word(args.get(1)).equals("GET") || args.size() < 3) {
-      session.refuse("ERR CONFIG must be CONFIG GET; the settings of the node are those of penstock serve");
+    String word = SetOptions.word(args.get(1));
+    if (word.equals("SET") && args.size() > 3) {
+      session.refuse("ERR CONFIG must be CONFIG GET: the settings of the node are those of penstock serve (was SET)");
+      return;
+    } else if (!word.equals("GET") && !word.equals("SET")) {
+      session.refuse(Commands.unknownPart("CONFIG", args.get(1)));
+      return;
+    } else if (args.size() < 3 || word.equals("SET")) {
+      session.refuse(Commands.wrongNumber("config|" + word));
       return;
     }
     Map<String, String> known = new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory",
@@ -82,7 +95,7 @@ final class ServerCommands {
     Set<String> wanted =
         args.size() > 1 ? args.stream().skip(1).map(SetOptions::word).collect(Collectors.toSet()) : EVERY;
     Mono<List<KeyCounts.Count>> keys = isWanted("KEYSPACE", wanted) ? keys(session) : Mono.just(List.of());
-    session.await(stats(session).zipWith(keys, Facts::new), facts -> session.replies().bulk(
+    session.await(stats(session).zipWith(keys, Facts::new), facts -> session.replies().verbatim(
         facts == null ? "" : text(session, wanted, facts)), done);
   }
 

@@ -28,6 +28,7 @@ final class Session {
   private boolean hasRefused;
   private boolean isOver;
   private int database;
+  private String clientName = "";
   private @Nullable OutgoingValue sending;
   private DoorSpace space;
   private DoorUses.Use use;
@@ -85,6 +86,24 @@ final class Session {
     isKnown = true;
     use = house.terms().uses().of(user());
     select(database);
+  }
+
+  /// The connection is as a new one, but for what is known of how its client reads.
+  void reset() {
+    caller = null;
+    isKnown = house.terms().access().isOpen();
+    use = house.terms().uses().of(ANYONE);
+    clientName = "";
+    select(0);
+  }
+
+  /// What the client calls this connection; empty for nothing.
+  String name() {
+    return clientName;
+  }
+
+  void call(String name) {
+    clientName = name;
   }
 
   private String user() {

@@ -33,7 +33,7 @@ final class ExpireRuleTest {
 
   @Test
   void optionsThatRedisRefuses_haveItsWords() {
-    assertThatThrownBy(() -> rule("foo")).hasMessage("ERR Unsupported option FOO");
+    assertThatThrownBy(() -> rule("foo")).hasMessage("ERR Unsupported option foo");
     assertThatThrownBy(() -> rule("NX", "GT"))
         .hasMessage("ERR NX and XX, GT or LT options at the same time are not compatible");
     assertThatThrownBy(() -> rule("GT", "LT")).hasMessage("ERR GT and LT options at the same time are not compatible");

@@ -138,7 +138,7 @@ final class RefusedRequestsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"GET k l", "STRLEN k l", "TTL k l", "PTTL k l", "TYPE k l", "PERSIST k l", "PING a b",
-    "ECHO a b", "SELECT 0 1", "DBSIZE 0", "RESET now", "AUTH", "AUTH a b c"})
+    "ECHO a b", "SELECT 0 1", "DBSIZE 0", "RESET now", "AUTH"})
   void requestWithTooManyArguments_orTooFew_isRefusedAsRedisDoes(String request) throws IOException {
     String[] words = request.split(" ");
     try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
@@ -146,6 +146,60 @@ final class RefusedRequestsTest {
           .isEqualTo("-ERR wrong number of arguments for '" + words[0].toLowerCase(Locale.ROOT) + "' command");
       assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
       assertThat(client.bulk("GET", "k")).isEqualTo("v".getBytes(StandardCharsets.US_ASCII));
+    }
+  }
+
+  @Test
+  void authWithMoreThanAUserAndAPassword_isASyntaxError() throws IOException {
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      assertThat(client.call("AUTH", "a", "b", "c")).isEqualTo("-ERR syntax error");
+    }
+  }
+
+  @Test
+  void reset_forgetsTheUser_theDatabaseAndTheName() throws IOException {
+    try (OpenDoor door = open(); RespClient client = door.connect()) {
+      assertThat(client.call("AUTH", TOKEN)).isEqualTo("+OK");
+      assertThat(client.call("CLIENT", "SETNAME", "engine")).isEqualTo("+OK");
+      assertThat(client.bulk("CLIENT", "GETNAME")).isEqualTo("engine".getBytes(StandardCharsets.US_ASCII));
+      assertThat(client.call("SELECT", "3")).isEqualTo("+OK");
+      assertThat(client.call("RESET")).isEqualTo("+RESET");
+      assertThat(client.bulk("CLIENT", "GETNAME")).isNull();
+      assertThat(client.call("GET", "k")).isEqualTo("-NOAUTH Authentication required.");
+    }
+  }
+
+  @Test
+  void requestThatIsBroken_hasAnErrorLine_butNotForAClientThatMayReadNone() throws IOException {
+    try (OpenDoor door = OpenDoor.open()) {
+      try (RespClient client = door.connect()) {
+        client.send(RespClient.bytes("*abc\r\n"));
+        assertThat(client.line()).isEqualTo("-ERR Protocol error: invalid multibulk length");
+        assertThat(client.isEnded()).isTrue();
+      }
+      try (RespClient client = door.connect()) {
+        client.send(RespClient.bytes("*3\r\n$6\r\nEXPIRE\r\n$1\r\nk\r\n:5\r\n"));
+        assertThat(client.line()).isEqualTo("-ERR Protocol error: expected '$', got ':'");
+        assertThat(client.isEnded()).isTrue();
+      }
+      try (RespClient client = door.connect()) {
+        assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
+        client.send(RespClient.bytes("*2\r\n$3\r\nGET\r\n:5\r\n"));
+        assertThat(client.isEnded()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void requestsBeforeABrokenOne_areAnsweredFirst() throws IOException {
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      byte[] set = request("SET", "k", new byte[1_000_000]);
+      client.send(set);
+      client.send(RespClient.bytes("*1\r\n$4\r\nPING\r\n*x\r\n"));
+      assertThat(client.line()).isEqualTo("+OK");
+      assertThat(client.line()).isEqualTo("+PONG");
+      assertThat(client.line()).isEqualTo("-ERR Protocol error: invalid multibulk length");
+      assertThat(client.isEnded()).isTrue();
     }
   }
 
@@ -205,7 +259,9 @@ final class RefusedRequestsTest {
         client.send(request("SET", "k", "value"), 0, 20).reset();
       }
       try (RespClient client = door.connect()) {
-        assertThat(client.send(RespClient.bytes("*1000000\r\n")).isEnded()).isTrue();
+        assertThat(client.send(RespClient.bytes("*1000000\r\n")).line())
+            .isEqualTo("-ERR Protocol error: invalid multibulk length");
+        assertThat(client.isEnded()).isTrue();
       }
       door.settle();
       assertThat(said()).singleElement().asString().startsWith(BEFORE + "a request must be an array of at most 65536 "

@@ -73,6 +73,13 @@ final class RespClient implements AutoCloseable {
     return in.readNBytes(count);
   }
 
+  /// Reads as many bytes as `into` has, or fewer if the connection ends before.
+  ///
+  /// @return how many came
+  int read(byte[] into) throws IOException {
+    return in.readNBytes(into, 0, into.length);
+  }
+
   String text(int count) throws IOException {
     return new String(read(count), StandardCharsets.ISO_8859_1);
   }

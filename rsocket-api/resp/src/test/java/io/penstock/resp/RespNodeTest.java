@@ -258,7 +258,9 @@ final class RespNodeTest {
       assertThat(stranger.call("PING")).isEqualTo("+PONG");
       assertThat(stranger.call("GET", "k")).isEqualTo("-NOAUTH Authentication required.");
       try (RespClient long0 = connect(node)) {
-        assertThat(long0.send(RespClient.bytes("*2\r\n$4\r\nECHO\r\n$17000\r\n")).isEnded()).isTrue();
+        assertThat(long0.send(RespClient.bytes("*2\r\n$4\r\nECHO\r\n$17000\r\n")).line())
+            .isEqualTo("-ERR Protocol error: unauthenticated bulk length");
+        assertThat(long0.isEnded()).isTrue();
       }
       assertThat(native0.send(RespClient.request("GET", "k")).isEnded()).isTrue();
       assertThat(stranger.call("AUTH", "writer", "wrong"))

@@ -143,6 +143,41 @@ final class RespValuesTest {
   }
 
   @Test
+  void otherCommandsThatStore_streamTheirValuesToo() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SETEX", "k", "100", value(1, 3_000_000))).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "k")).isEqualTo(value(1, 3_000_000));
+      assertThat(client.call("TTL", "k")).isEqualTo(":100");
+      assertThat(client.call("SETNX", "k", value(2, 2_000_000))).isEqualTo(":0");
+      assertThat(client.call("SETNX", "new", value(2, 2_000_000))).isEqualTo(":1");
+      assertThat(client.bulk("GETSET", "new", value(3, 4_000_000))).isEqualTo(value(2, 2_000_000));
+      assertThat(client.bulk("SET", "new", "short", "GET")).isEqualTo(value(3, 4_000_000));
+      assertThat(client.bulk("GETDEL", "new")).isEqualTo(bytes("short"));
+      assertThat(client.bulk("SET", "new", "short", "XX", "GET")).isNull();
+      assertThat(client.call("EXISTS", "new")).isEqualTo(":0");
+      assertThat(client.call("PSETEX", "brief", "1500", "v")).isEqualTo("+OK");
+      assertThat(client.bulk("GETEX", "brief", "PERSIST")).isEqualTo(bytes("v"));
+      assertThat(client.call("TTL", "brief")).isEqualTo(":-1");
+    }
+  }
+
+  @Test
+  void lines_areRequestsOfPeople() throws IOException {
+    try (RespClient client = door.connect()) {
+      client.send(bytes("SET k \"a b\\x21\"\nGET k\n"));
+      assertThat(client.line()).isEqualTo("+OK");
+      assertThat(client.text(10)).isEqualTo("$4\r\na b!\r\n");
+      client.send(bytes("PING"));
+      client.send(bytes("\n"));
+      assertThat(client.line()).isEqualTo("+PONG");
+      assertThat(client.call("GET", "none")).isEqualTo("$-1");
+      client.send(bytes("GET \"open\r\n"));
+      assertThat(client.line()).isEqualTo("-ERR Protocol error: unbalanced quotes in request");
+      assertThat(client.isEnded()).isTrue();
+    }
+  }
+
+  @Test
   void databases_areApart_andScansTellEachKeyOnce() throws IOException {
     TreeSet<String> keys = new TreeSet<>();
     try (RespClient client = door.connect()) {

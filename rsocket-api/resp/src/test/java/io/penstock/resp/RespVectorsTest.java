@@ -137,8 +137,8 @@ final class RespVectorsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$-5\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$-1\r\n",
-    "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$99999999999\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nabcd", "*1000000\r\n",
-    "*2\r\n*1\r\n", "*2\r\n$3\r\nGET\r\n:5\r\n", "+OK\r\n", "$3\r\nGET\r\n", "*2\r\n$3\r\nGET\r\n$2000000\r\n",
+    "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$99999999999\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nabcd",
+    "*2\r\n$3\r\nGET\r\n:5\r\n", "+OK\r\n", "$3\r\nGET\r\n", "*2\r\n$3\r\nGET\r\n$2000000\r\n",
     "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\nhello\r\rx"})
   void requestThatCannotBeRead_endsTheConnection_andNothingIsHeld(String bad) throws IOException {
     try (RespClient client = door.connect()) {
@@ -165,7 +165,7 @@ final class RespVectorsTest {
       assertThat(client.call("GET")).isEqualTo("-ERR wrong number of arguments for 'get' command");
       assertThat(client.call("SET", "k", "v", "WHAT")).isEqualTo("-ERR syntax error");
       assertThat(client.call("SET", "k", "v", "EX", "0")).isEqualTo("-ERR invalid expire time in 'set' command");
-      assertThat(client.call("NONSENSE")).isEqualTo("-ERR unknown command 'NONSENSE'");
+      assertThat(client.call("NONSENSE")).isEqualTo("-ERR unknown command 'NONSENSE', with args beginning with: ");
       assertThat(client.call("CLUSTER", "INFO")).isEqualTo("-ERR This instance has cluster support disabled");
       assertThat(client.call("EXISTS", "k")).isEqualTo(":0");
     }

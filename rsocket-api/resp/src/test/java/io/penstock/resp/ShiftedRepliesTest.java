@@ -2,13 +2,9 @@ package io.penstock.resp;
 
 import static io.penstock.resp.RespClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.testkit.Eventually;
 import io.penstock.wire.security.Access;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -88,33 +84,9 @@ final class ShiftedRepliesTest {
   }
 
   /// At a Redis that has room for some of the values and evicts none.
-  private Seen atRedis() throws Exception {
-    int port;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
-    Process redis;
-    try {
-      redis = new ProcessBuilder("redis-server", "--bind", "127.0.0.1", "--port", Integer.toString(port), "--save", "",
-          "--appendonly", "no", "--maxmemory", "4mb", "--maxmemory-policy", "noeviction", "--dir", folder.toString())
-          .redirectErrorStream(true).redirectOutput(folder.resolve("redis.log").toFile()).start();
-    } catch (IOException e) {
-      assumeTrue(false, "redis-server is not installed");
-      throw e;
-    }
-    try {
-      Eventually.holds("Redis answers", () -> answers(port));
-      return tell(port);
-    } finally {
-      redis.destroyForcibly().waitFor();
-    }
-  }
-
-  private static boolean answers(int port) {
-    try (RespClient client = new RespClient(port)) {
-      return client.call("PING").equals("+PONG");
-    } catch (IOException e) {
-      return false;
+  private Seen atRedis() throws IOException {
+    try (RedisServer redis = new RedisServer(folder, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction")) {
+      return tell(redis.port());
     }
   }
 }

@@ -234,6 +234,10 @@ final class HostileRequestsTest {
       String tag = client.ask("PUT", "/b/if", "If-None-Match: *\r\n", bytes("1")).headers().get("etag");
       requireRefused(client.ask("PUT", "/b/if", "If-None-Match: *\r\n", bytes("2")), 412, "PreconditionFailed");
       requireRefused(client.ask("GET", "/b/if", "If-Match: \"x\"\r\n", NONE), 412, "PreconditionFailed");
+      requireRefused(client.ask("PUT", "/b/if", "If-Match: \"x\"\r\n", bytes("2")), 412, "PreconditionFailed");
+      requireRefused(client.ask("PUT", "/b/none", "If-Match: \"x\"\r\n", bytes("2")), 404, "NoSuchKey");
+      requireRefused(client.ask("GET", "/b/if?partNumber=2", "", NONE), 416, "InvalidPartNumber");
+      assertThat(client.ask("GET", "/b/if?partNumber=1", "", NONE).text()).isEqualTo("1");
       assertThat(client.ask("GET", "/b/if", "If-Match: " + tag + "\r\n", NONE).text()).isEqualTo("1");
       assertThat(client.ask("GET", "/b/if", "If-None-Match: " + tag + "\r\n", NONE).status()).isEqualTo(304);
       assertThat(client.get("/b/if").text()).isEqualTo("1");

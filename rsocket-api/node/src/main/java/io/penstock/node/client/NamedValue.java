@@ -7,6 +7,7 @@ import io.penstock.flow.ValuePart;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.content.Channel;
@@ -167,8 +168,10 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     return ExitCode.OK;
   }
 
+  /// Values of the doors lie with others of about their length.
   private int missing(Object outcome) {
-    tell(outcome, "missing " + name);
+    tell(outcome, "missing " + name + " (the doors keep a value by its length, with --value-part-bytes "
+        + DoorSettings.RESP.partBytes().initial().replace(" ", "").replace(",", " or ") + ")");
     return ExitCode.FOUND_FAILURE;
   }
 

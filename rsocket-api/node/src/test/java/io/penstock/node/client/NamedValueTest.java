@@ -84,6 +84,15 @@ final class NamedValueTest {
   }
 
   @Test
+  void missingValue_mayBeWhereTheDoorsKeepOthersOfItsLength() {
+    LinkedTier.Run get = new LinkedTier(tier).run("get", "--model", "values", "--value-part-bytes", "16KiB", "--name",
+        "none", "--output", folder.resolve("out").toString());
+    assertThat(get.err()).contains("missing none (the doors keep a value by its length, with --value-part-bytes"
+        + " 256.5KiB or 64.5KiB or 4.5KiB)");
+    assertThat(get.code()).isEqualTo(1);
+  }
+
+  @Test
   void aValue_staysAsItWas_ifAnotherClientStoresItAtEachTry() throws IOException {
     LinkedTier.Run put = put(busy(8), 20_000, "--replace");
     assertThat(put.err()).contains("value k must be free of other writers to be replaced (another client was storing"

@@ -27,7 +27,7 @@ final class Reads {
     this.modified = modified;
   }
 
-  private static S3Exception none() {
+  static S3Exception none() {
     return new S3Exception(S3Code.NO_SUCH_KEY, "key must be that of an object (is of none)");
   }
 
@@ -65,7 +65,7 @@ final class Reads {
   private static Optional<ByteRange> range(Ask ask, ValueStore.Info info) {
     String number = ask.target().query().get(PART_NUMBER);
     if (number != null && !number.equals("1")) {
-      throw new S3Exception(S3Code.INVALID_RANGE, "partNumber must be 1: an object is one part (was another)");
+      throw new S3Exception(S3Code.INVALID_PART_NUMBER, "partNumber must be 1: an object is one part (was another)");
     }
     return ByteRange.of(ask.headers().get(RANGE), info.length());
   }
@@ -85,7 +85,7 @@ final class Reads {
   }
 
   private Mono<Reply> found(Ask ask, BlockScope scope) {
-    boolean isPart = ask.headers().contains(RANGE);
+    boolean isPart = ask.headers().contains(RANGE) || ask.has(PART_NUMBER);
     return isPart
         ? ask.values().info(ask.name()).flatMap(info -> part(ask, info, scope))
         : ask.values().get(ask.name(), scope).map(value -> unwanted(ask, value.info())

@@ -61,7 +61,8 @@ final class Writes {
     Place place = new Place(ask.values(), ask.name());
     return Mono.using(() -> {
       if (!creating.add(place)) {
-        throw refused();
+        throw new S3Exception(S3Code.CONDITIONAL_REQUEST_CONFLICT,
+            "object must be made by one request at a time (another makes it now)");
       }
       return place;
     }, mine -> stored, creating::remove); // before the response: the client may try again at once
@@ -79,7 +80,8 @@ final class Writes {
       return Mono.empty();
     }
     return ask.values().info(ask.name()).map(info -> (none == null || !ObjectTag.matches(none, info.version()))
-        && (match == null || ObjectTag.matches(match, info.version()))).defaultIfEmpty(match == null)
+        && (match == null || ObjectTag.matches(match, info.version())))
+        .switchIfEmpty(match == null ? Mono.just(true) : Mono.error(Reads::none))
         .flatMap(may -> may
             ? Mono.empty()
             : Mono.error(Writes::refused));

@@ -19,7 +19,8 @@ final class Failures {
   private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
   /// What happens to clients that do nothing wrong.
   private static final Set<S3Code> ORDINARY = Set.of(S3Code.NO_SUCH_KEY, S3Code.NO_SUCH_UPLOAD,
-      S3Code.PRECONDITION_FAILED, S3Code.INVALID_RANGE, S3Code.INCOMPLETE_BODY, S3Code.SLOW_DOWN,
+      S3Code.PRECONDITION_FAILED, S3Code.CONDITIONAL_REQUEST_CONFLICT, S3Code.INVALID_RANGE, S3Code.INCOMPLETE_BODY,
+      S3Code.SLOW_DOWN,
       S3Code.SERVICE_UNAVAILABLE, S3Code.INTERNAL_ERROR);
 
   private Failures() {}
