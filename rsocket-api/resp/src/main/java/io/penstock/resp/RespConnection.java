@@ -226,6 +226,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     IncomingSet coming = isOver || isRunning ? null : set;
     if (coming != null) { // its first bytes may have come with the request before, and no others may come
       awaitClient(coming);
+      awaitTurn(coming);
     }
   }
 

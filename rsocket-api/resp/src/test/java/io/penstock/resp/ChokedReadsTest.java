@@ -57,9 +57,10 @@ final class ChokedReadsTest {
     READS.read(4, ChokedReads.LONG, 96 << 20, 3, 20, TURN + PART + 2, TURN + PART + HEADS);
   }
 
+  /// One whose bytes came late reads them beside the next.
   @Test
-  void aRead_waitsForATurnOfOneClientWhoseValuesAreLetGo() throws IOException {
-    READS.read(4, ChokedReads.LONG, 4 << 20, 3, 20, TURN + PART + 2, TURN + PART + HEADS);
+  void aRead_waitsForATurnOfTwoClientsWhoseValuesAreLetGo() throws IOException {
+    READS.read(4, ChokedReads.LONG, 4 << 20, 3, 20, TURN + PART + 2, 2 * (TURN + PART) + HEADS);
   }
 
   /// It may read 16 times before it looks at others.
