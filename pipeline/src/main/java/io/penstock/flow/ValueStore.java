@@ -96,6 +96,11 @@ public final class ValueStore {
         List.of(new Plane(Plane.Kind.VALUE, ElementType.INT8, 1, partBytes / ROWS))), 0, tenantSalt);
   }
 
+  /// Bytes of the longest value that the tier takes under `name`, when all others have gone.
+  public long longest(String name) {
+    return ValueHead.longest(tier.info().space(), name, tier.info().capacityBlocks() - 1);
+  }
+
   /// Stores a value, unless there is a value of this name.
   ///
   /// | | |

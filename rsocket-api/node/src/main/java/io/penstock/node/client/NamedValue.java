@@ -67,6 +67,12 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     }
   }
 
+  /// The bound of what may come from `source` for this value.
+  WholeInput.Bound bound(NodeLink node, String source) {
+    return new WholeInput.Bound(name, node.tier().info().space().model(), source,
+        new ValueStore(node.tier()).longest(name));
+  }
+
   /// Puts `file`. A value of this name that is there stays, unless `replaces`.
   ///
   /// @return a failure if the value that is there has another length, or another writer stores one first
