@@ -196,8 +196,10 @@ final class ServeDoorsTest {
       put(door().terms.spaces().of().values(), "v" + i, bytes(i, 100_000 * i + 1));
     }
     List<Long> gone = new CopyOnWriteArrayList<>();
-    assertThat(node.drain(gone::add).block(SOON)).isTrue();
+    List<Long> blocks = new CopyOnWriteArrayList<>();
+    assertThat(node.drain(gone::add, blocks::add).block(SOON)).isTrue();
     assertThat(gone).containsExactly(5L);
+    assertThat(blocks).as("beside those of values").isEmpty();
   }
 
   @Test
