@@ -513,6 +513,35 @@ final class ServeSpacesTest {
   }
 
   @Test
+  void journalsOfSpacesThatTheNodeHasNot_areNamed_withWhatToDo() throws Exception {
+    Path ssd = folder.resolve("ssd");
+    start(ON_DISK.formatted(ssd, "a", "b")).drain().block(SOON);
+    try (NodeProcess renamed = NodeProcess.start(folder, "--config",
+        Files.writeString(folder.resolve("renamed.yaml"), ON_DISK.formatted(ssd, "a", "c")).toString())) {
+      assertThat(renamed.said().lines().filter(line -> line.contains("ssd.dir must"))).singleElement().asString()
+          .containsPattern("WARN .*ssd.dir must have journals of the spaces of this node alone \\(has also: "
+              + ssd.resolve("b") + ", \\d+(\\.\\d+)? [KM]?i?B\\): name a space as such a folder to have its blocks"
+              + " again, or delete the folder$");
+      renamed.terminate();
+      assertThat(renamed.exitCode()).isZero();
+    }
+    try (NodeProcess alone = NodeProcess.start(folder, "--ssd", "8MiB", "--ssd-dir", ssd.toString(), "--dram", "4MiB",
+        "--reserve-blocks", "8", "--window-blocks", "8")) {
+      assertThat(alone.said()).contains(ssd.resolve("a") + ", ", "; " + ssd.resolve("b") + ", ",
+          "; " + ssd.resolve("c") + ", ").doesNotContain("itself");
+      alone.terminate();
+      assertThat(alone.exitCode()).isZero();
+    }
+    try (NodeProcess back = NodeProcess.start(folder, "--config",
+        Files.writeString(folder.resolve("back.yaml"), ON_DISK.formatted(ssd, "a", "b")).toString())) {
+      assertThat(back.said()).contains("(has also: " + ssd + ", ", "the files of " + ssd + " itself are of a node"
+          + " without spaces: serve them without spaces, or delete them");
+      back.terminate();
+      assertThat(back.exitCode()).isZero();
+    }
+  }
+
+  @Test
   void anUnknownSpace_isRefused_withTheNamesOfWhatTheNodeHas() throws Exception {
     Node node = start(SPACES);
     assertThatThrownBy(() -> new Party(node, space("other", 1, 1, 32, "")))
