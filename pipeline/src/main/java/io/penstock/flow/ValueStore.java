@@ -96,6 +96,11 @@ public final class ValueStore {
         List.of(new Plane(Plane.Kind.VALUE, ElementType.INT8, 1, partBytes / ROWS))), 0, tenantSalt);
   }
 
+  /// Length of the parts in a space of values whose blocks have `plane`.
+  public static int partBytes(Plane plane) {
+    return ROWS * plane.tokenBytes();
+  }
+
   /// Bytes of the longest value that the tier takes under `name`, when all others have gone.
   public long longest(String name) {
     return ValueHead.longest(tier.info().space(), name, tier.info().capacityBlocks() - 1);

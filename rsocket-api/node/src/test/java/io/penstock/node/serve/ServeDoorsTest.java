@@ -182,11 +182,15 @@ final class ServeDoorsTest {
     CommandLineRun put = CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), file.toString());
     assertThat(put.exitCode()).isEqualTo(2);
     assertThat(put.err()).matches("put: blocks must be of a space that the node at 127.0.0.1:\\d+ has \\(space must be"
-        + " one of values \\w+, values-64k \\w+, values-4k \\w+ \\(was penstock-demo \\w+\\)\\); "
+        + " one of values \\w+ \\(values in parts of 262656 bytes\\), values-64k \\w+ \\(values in parts of \\d+ bytes\\),"
+        + " values-4k \\w+ \\(values in parts of \\d+ bytes\\) \\(was penstock-demo \\w+\\)\\); "
         + "--model, --value-part-bytes"
         + " and --name state a space of values and a value in it\n");
     assertThat(CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), "--model", "values",
         "--value-part-bytes", "262656", "--name", "k", file.toString()).err()).contains("k, 100 B: stored");
+    assertThat(CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), "--model", "values",
+        "--value-part-bytes", "256KiB", "--name", "k", file.toString()).err())
+        .contains("(values in parts of 262656 bytes)").endsWith("; --value-part-bytes was 256 KiB\n");
   }
 
   @Test
