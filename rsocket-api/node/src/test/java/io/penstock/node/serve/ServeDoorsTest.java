@@ -165,6 +165,10 @@ final class ServeDoorsTest {
       "--name", "k"};
     assertThat(withInput(value, "put", named, "-").err()).contains("k, 293 KiB: stored");
     assertThat(withInput(new byte[0], "get", named).outBytes()).isEqualTo(value);
+    CommandLineRun dash = withInput(new byte[0], "get", named, "--output", "-");
+    assertThat(dash.outBytes()).as("only the bytes").isEqualTo(value);
+    assertThat(dash.err()).isEqualTo("k, 293 KiB, verified on arrival\n");
+    assertThat(Path.of("-")).doesNotExist();
     assertThat(withInput(value, "put", named, "--count", "1").err())
         .contains("--count and keys must be left out with --name");
   }
