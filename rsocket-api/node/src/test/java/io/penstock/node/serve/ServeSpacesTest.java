@@ -199,7 +199,12 @@ final class ServeSpacesTest {
     assertThat(table.out()).contains("space narrow", "space tenant", "150 blocks of");
     var plain = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port());
     assertThat(plain.exitCode()).as(plain.err()).isZero();
-    assertThat(plain.out()).contains("space wide", "space narrow", "space tenant", "space values");
+    assertThat(plain.out()).contains("space wide", "space narrow", "space tenant", "space values")
+        .containsPattern("level dram of tenant +150 of ");
+    JsonNode told = JsonMapper.shared()
+        .readTree(CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port(), "--json").out()).get("spaces");
+    assertThat(told).allSatisfy(space -> assertThat(space.at("/stat/levels")).hasSize(1));
+    assertThat(told.at("/1/stat/levels/0/blocks").asLong()).isEqualTo(150);
     assertThat(node.drain().block(SOON)).isTrue();
   }
 
