@@ -10,6 +10,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.content.Channel;
+import io.penstock.node.content.WholeInput;
 import io.penstock.node.link.Answers;
 import io.penstock.node.link.NodeLink;
 import io.penstock.node.text.Sizes;

@@ -12,6 +12,7 @@ import io.penstock.node.config.NodeSettings;
 import io.penstock.node.content.BlockInput;
 import io.penstock.node.content.FileInput;
 import io.penstock.node.content.GeneratedInput;
+import io.penstock.node.content.WholeInput;
 import io.penstock.node.link.Carriage;
 import io.penstock.node.link.Dialer;
 import io.penstock.node.link.NodeLink;

@@ -9,6 +9,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.flow.ValueStore;
+import io.penstock.node.content.WholeInput;
 import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.BlockTier;

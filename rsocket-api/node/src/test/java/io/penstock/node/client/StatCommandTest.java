@@ -107,7 +107,8 @@ final class StatCommandTest {
         new SpaceStat("narrow", "HOST", "0b", "model-n", 32, narrow));
     assertThat(run(wide, spaces))
         .containsPattern("\nspace wide +model-w; .*\nlevel dram of wide +1 of 10 blocks; .*"
-            + "\nlevel ssd of wide +0 of 100 blocks; .*\nspace narrow +model-n; .*\nlevel dram of narrow +7 of 20 blocks; ")
+            + "\nlevel ssd of wide +0 of 100 blocks; .*\nspace narrow +model-n; .*"
+            + "\nlevel dram of narrow +7 of 20 blocks; ")
         .doesNotContainPattern("level dram +[0-9]");
     var json = JsonMapper.shared().readTree(run(wide, spaces, "--json")).get("spaces");
     assertThat(json.at("/0/stat/levels")).extracting(level -> level.get("name").asString())

@@ -186,7 +186,8 @@ final class ServeDoorsTest {
     CommandLineRun put = CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), file.toString());
     assertThat(put.exitCode()).isEqualTo(2);
     assertThat(put.err()).matches("put: blocks must be of a space that the node at 127.0.0.1:\\d+ has \\(space must be"
-        + " one of values \\w+ \\(values in parts of 262656 bytes\\), values-64k \\w+ \\(values in parts of \\d+ bytes\\),"
+        + " one of values \\w+ \\(values in parts of 262656 bytes\\),"
+        + " values-64k \\w+ \\(values in parts of \\d+ bytes\\),"
         + " values-4k \\w+ \\(values in parts of \\d+ bytes\\) \\(was penstock-demo \\w+\\)\\); "
         + "--model, --value-part-bytes"
         + " and --name state a space of values and a value in it\n");

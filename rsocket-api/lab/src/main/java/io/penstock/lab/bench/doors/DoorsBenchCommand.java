@@ -105,7 +105,8 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
           waits.add(waits("redis", redis));
         }
       }
-      return new DoorsReport(PenstockVersion.current(), loops, warmUp.toNanos() / 1e9, turn.toNanos() / 1e9, rounds, rows, waits);
+      return new DoorsReport(PenstockVersion.current(), loops, warmUp.toNanos() / 1e9, turn.toNanos() / 1e9, rounds,
+          rows, waits);
     }
   }
 

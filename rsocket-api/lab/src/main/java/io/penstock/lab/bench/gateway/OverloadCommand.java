@@ -67,7 +67,8 @@ public final class OverloadCommand extends Bench<OverloadReport> {
   @Override
   protected OverloadReport measured() throws IOException {
     OverloadLoad load =
-        new OverloadLoad(slots, tokens, pace, queue, factor, leaving, SecondsOption.positive("--seconds", seconds), seed);
+        new OverloadLoad(slots, tokens, pace, queue, factor, leaving, SecondsOption.positive("--seconds", seconds),
+            seed);
     LoopResources loops = LoopResources.create("penstock-bench", Runtime.getRuntime().availableProcessors(), true);
     Scheduler timer = Schedulers.newSingle("penstock-bench-timer", true);
     try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");

@@ -1,4 +1,4 @@
-package io.penstock.node.client;
+package io.penstock.node.content;
 
 import io.penstock.PermanentKvException;
 import io.penstock.node.cli.TemporaryFolder;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The bytes of standard input or of a pipe in a temporary file, for the length of a value goes before its bytes.
 /// Closing it deletes the file.
-final class WholeInput implements AutoCloseable {
+public final class WholeInput implements AutoCloseable {
   private static final int STEP_BYTES = 1 << 16;
 
   private final TemporaryFolder place;
@@ -22,7 +22,7 @@ final class WholeInput implements AutoCloseable {
   }
 
   /// More bytes came than a value may have.
-  static final class InputTooLongException extends PermanentKvException {
+  public static final class InputTooLongException extends PermanentKvException {
     InputTooLongException(Bound bound, long bytes) {
       super("value %s must be <= %d bytes, the longest that space %s takes (was %d so far, from %s)"
           .formatted(bound.value, bound.mostBytes, bound.space, bytes, bound.source));
@@ -32,14 +32,14 @@ final class WholeInput implements AutoCloseable {
   /// How much may come, with the words for a complaint.
   ///
   /// @param source such as standard input
-  record Bound(String value, String space, String source, long mostBytes) {}
+  public record Bound(String value, String space, String source, long mostBytes) {}
 
   /// Reads `from` up to its end.
   ///
   /// @param from stays open
   /// @param parent of the temporary folder; null for where the system has such folders
   /// @throws InputTooLongException as soon as too much has come; nothing stays of it
-  static WholeInput of(InputStream from, Bound bound, @Nullable Path parent) throws IOException {
+  public static WholeInput of(InputStream from, Bound bound, @Nullable Path parent) throws IOException {
     WholeInput whole = new WholeInput(TemporaryFolder.in(parent, "penstock-put-"));
     boolean isRead = false;
     try {
@@ -76,7 +76,7 @@ final class WholeInput implements AutoCloseable {
     }
   }
 
-  Path file() {
+  public Path file() {
     return place.path().resolve("value");
   }
 
