@@ -186,10 +186,18 @@ public final class CacheSpace {
     }
   }
 
-  /// The first field in which `other` differs.
+  /// Whether its blocks are parts of values of any length, not of the KV cache of a model.
+  public boolean hasValues() {
+    return layout.layers() == 1 && layout.planes().size() == 1
+        && layout.planes().getFirst().kind() == Plane.Kind.VALUE;
+  }
+
+  /// The first field in which `other` differs; the planes if one space has values and the other has not.
   public Optional<Difference> difference(CacheSpace other) {
     if (!model.equals(other.model)) {
       return differs("model", model, other.model);
+    } else if (hasValues() != other.hasValues()) {
+      return differs("layout.planes", layout.planes(), other.layout.planes());
     } else if (layout.layers() != other.layout.layers()) {
       return differs("layout.layers", layout.layers(), other.layout.layers());
     } else if (layout.tokens() != other.layout.tokens()) {

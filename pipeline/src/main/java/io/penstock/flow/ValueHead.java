@@ -44,6 +44,13 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     return (long) space.layout().blockBytes() * Integer.MAX_VALUE;
   }
 
+  /// The length with `parts` full parts and a full head, or the most that a value may have.
+  static long longest(CacheSpace space, String name, long parts) {
+    ValueHead head = of(space, name, 0, BlockHash.ROOT);
+    long tail = head.partBytes() - head.tailOffset();
+    return parts < Integer.MAX_VALUE ? parts * head.partBytes() + tail : mostLength(space);
+  }
+
   /// The head in `memory`, if it is one.
   static Optional<ValueHead> read(CacheSpace space, MemorySegment memory) {
     ByteBuffer from = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);

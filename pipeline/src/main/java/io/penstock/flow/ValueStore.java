@@ -96,6 +96,16 @@ public final class ValueStore {
         List.of(new Plane(Plane.Kind.VALUE, ElementType.INT8, 1, partBytes / ROWS))), 0, tenantSalt);
   }
 
+  /// Length of the parts in a space of values whose blocks have `plane`.
+  public static int partBytes(Plane plane) {
+    return ROWS * plane.tokenBytes();
+  }
+
+  /// Bytes of the longest value that the tier takes under `name`, when all others have gone.
+  public long longest(String name) {
+    return ValueHead.longest(tier.info().space(), name, tier.info().capacityBlocks() - 1);
+  }
+
   /// Stores a value, unless there is a value of this name.
   ///
   /// | | |
@@ -115,7 +125,7 @@ public final class ValueStore {
     return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
         scope -> find(name, scope).flatMap(this::isWhole).defaultIfEmpty(false),
         scope -> Mono.fromRunnable(scope::close))
-        .flatMap(known -> known ? Mono.just(false) : write(head, bytes, false));
+        .flatMap(known -> known ? Mono.just(false) : write(head, bytes));
   }
 
   /// Whether all parts of `found` are there; removes the value if not, as a get does.
@@ -127,16 +137,9 @@ public final class ValueStore {
             : drop(found).thenReturn(false));
   }
 
-  /// Stores a value in the place of the value of this name, if there is one, which may have another length. Readers of
-  /// the old value may fail with [IncompleteBlockException]; for a moment there is neither.
-  ///
-  /// @return true if the value was stored; false if another writer commits one first
-  public Mono<Boolean> upsert(String name, long length, Flux<MemorySegment> bytes) {
-    return write(head(name, length), bytes, true);
-  }
-
   /// Stores a value in the place of the value of this name, if there is one, in one step: until the new one is visible,
-  /// the old one is. For a tier that replaces blocks ([PutTerms#upserts()]).
+  /// the old one is, which may have another length. For a tier that replaces blocks ([PutTerms#upserts()]). Readers of
+  /// the old value may fail with [IncompleteBlockException].
   ///
   /// The parts of the old value go afterwards, if the store knows it. Where it has to look for it, it looks before it
   /// has room for the head of the new one, so that puts which wait for room never wait for each other; parts of a value
@@ -274,9 +277,8 @@ public final class ValueStore {
     return head;
   }
 
-  private Mono<Boolean> write(ValueHead head, Flux<MemorySegment> bytes, boolean replaces) {
-    return write(head, replaces ? remove(head.name()).then() : Mono.empty(), null, PutTerms.plain(),
-        writer -> writer.write(bytes));
+  private Mono<Boolean> write(ValueHead head, Flux<MemorySegment> bytes) {
+    return write(head, Mono.empty(), null, PutTerms.plain(), writer -> writer.write(bytes));
   }
 
   private Mono<Boolean> write(ValueHead head, Mono<Void> before, @Nullable Mono<Void> last, PutTerms terms,

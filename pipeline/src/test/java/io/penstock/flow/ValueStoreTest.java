@@ -117,6 +117,10 @@ final class ValueStoreTest {
     return Boolean.TRUE.equals(store.put(name, bytes.length, pieces(bytes, 1000)).block(SOON));
   }
 
+  private Mono<StoredValue> replace(String name, byte[] bytes, int piece) {
+    return store.replace(name, bytes.length, pieces(bytes, piece), null, null);
+  }
+
   private static byte @Nullable [] get(ValueStore store, String name) {
     try (BlockScope scope = new BlockScope()) {
       LeasedValue value = store.get(name, scope).block(SOON);
@@ -167,7 +171,7 @@ final class ValueStoreTest {
     for (int i = 0; i < 20; i++) {
       byte[] bytes = bytes(random.nextInt(10 * PART), seed);
       String name = "n".repeat(1 + random.nextInt(2000)) + i;
-      assertThat(store.upsert(name, bytes.length, pieces(bytes, 1 + random.nextInt(2 * PART))).block(SOON)).isTrue();
+      assertThat(replace(name, bytes, 1 + random.nextInt(2 * PART)).block(SOON)).isNotNull();
       assertThat(get(store, name)).as("%s bytes of seed %s", bytes.length, seed).isEqualTo(bytes);
       assertThat(store.remove(name).block(SOON)).isTrue();
     }
@@ -210,7 +214,7 @@ final class ValueStoreTest {
     ValueStore.Info first = requireNonNull(store.info("known").block(SOON));
     assertThat(first.length()).isEqualTo(3 * PART);
     byte[] other = bytes(3 * PART, 2);
-    assertThat(store.upsert("known", other.length, pieces(other, 1000)).block(SOON)).isTrue();
+    assertThat(replace("known", other, 1000).block(SOON)).isNotNull();
     assertThat(requireNonNull(store.info("known").block(SOON)).version()).isNotEqualTo(first.version());
     BlockKey part = SPACE.key(PrefixHasher.ofPart(PrefixHasher.ofName("known"),
         requireNonNull(store.info("known").block(SOON)).version(), 0));
@@ -228,10 +232,10 @@ final class ValueStoreTest {
   }
 
   @Test
-  void anUpsert_ofAnotherLength_replacesAllParts() {
+  void aReplacement_ofAnotherLength_takesAllPartsOfTheOldValue() {
     assertThat(put("a", bytes(5 * PART, 1))).isTrue();
     byte[] other = bytes(2 * PART + 7, 2);
-    assertThat(store.upsert("a", other.length, pieces(other, 500)).block(SOON)).isTrue();
+    assertThat(replace("a", other, 500).block(SOON)).isNotNull();
     assertThat(get(store, "a")).isEqualTo(other);
     assertThat(blocks()).isEqualTo(3);
   }
@@ -315,7 +319,7 @@ final class ValueStoreTest {
       public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
         return keys.size() < 5
             ? super.lease(keys, onMiss, scope)
-            : store.upsert("a", other.length, pieces(other, 500)).then(super.lease(keys, onMiss, scope));
+            : replace("a", other, 500).then(super.lease(keys, onMiss, scope));
       }
     });
     assertThat(put("a", bytes(5 * PART, 1))).isTrue();
@@ -353,7 +357,7 @@ final class ValueStoreTest {
     assertThat(store.remove("a").block(SOON)).isFalse();
     byte[] bytes = bytes(10, 1);
     assertThat(ValueHead.read(SPACE, MemorySegment.ofArray(bytes(PART, 3)))).isEmpty();
-    assertThat(store.upsert("b", 10, pieces(bytes, 10)).block(SOON)).isTrue();
+    assertThat(replace("b", bytes, 10).block(SOON)).isNotNull();
   }
 
   @Test

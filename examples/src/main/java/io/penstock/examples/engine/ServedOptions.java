@@ -6,6 +6,7 @@ import io.penstock.examples.engine.transformer.TransformerOptions;
 import io.penstock.examples.engine.transformer.TransformerServer;
 import io.penstock.examples.openai.EngineServerOptions;
 import io.penstock.node.cli.Console;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.serve.Stop;
 import io.penstock.node.text.Reason;
 import io.penstock.wire.transport.Endpoint;
@@ -49,9 +50,9 @@ final class ServedOptions {
       description = "Where gateways reach the engine (default: where it listens).")
   private @Nullable URI url;
 
-  @Option(names = "--drain-time", paramLabel = "SECONDS", defaultValue = "30",
+  @Option(names = "--drain-time", paramLabel = "TIME", converter = SecondsOption.class, defaultValue = "30",
       description = "How long requests may run on after a signal (default: ${DEFAULT-VALUE}).")
-  private int drainSeconds = 30;
+  private Duration drainTime = Duration.ofSeconds(30);
 
   @Option(names = "--slots", paramLabel = "N", defaultValue = "4",
       description = "Requests that are computed side by side (default: ${DEFAULT-VALUE}).")
@@ -126,7 +127,7 @@ final class ServedOptions {
       if (registered != null) {
         registered.drain().block(PATIENCE);
       }
-      server.http().idle(registered == null ? Duration.ZERO : NOTICE).timeout(Duration.ofSeconds(drainSeconds))
+      server.http().idle(registered == null ? Duration.ZERO : NOTICE).timeout(drainTime)
           .onErrorComplete().block();
     } finally {
       if (registered != null) {

@@ -3,6 +3,7 @@ package io.penstock.examples.stream;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.option.RecordOptions;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Sizes;
@@ -30,10 +31,10 @@ public final class StreamCommand implements Callable<Integer> {
       defaultValue = "1000000")
   private long rate;
 
-  @Option(names = "--seconds", paramLabel = "S",
-      description = "How long it reads before it cancels (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "How long it reads before it cancels, such as 3, 0.5 or 3s (default: ${DEFAULT-VALUE}).",
       defaultValue = "3")
-  private int seconds;
+  private Duration seconds = Duration.ZERO;
 
   @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class,
       description = "Length of the stream, at most 4 GiB (default: ${DEFAULT-VALUE}).",
@@ -45,10 +46,10 @@ public final class StreamCommand implements Callable<Integer> {
       defaultValue = "1MiB")
   private long budget;
 
-  @Option(names = "--second", paramLabel = "S", defaultValue = "0",
-      description = "Seconds that a second reader reads at full speed,"
+  @Option(names = "--second", paramLabel = "TIME", converter = SecondsOption.class, defaultValue = "0",
+      description = "How long a second reader reads at full speed,"
           + " before and beside the slow one (default: ${DEFAULT-VALUE} = none).")
-  private int second;
+  private Duration second = Duration.ZERO;
 
   @Option(names = "--seed", paramLabel = "N", description = "Seed of the bytes (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
@@ -66,8 +67,8 @@ public final class StreamCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    StreamOptions options = StreamOptions.defaults().withRate(rate).withDuration(Duration.ofSeconds(seconds))
-        .withStreamBytes(size).withBudgetBytes(budget).withSecond(Duration.ofSeconds(second))
+    StreamOptions options = StreamOptions.defaults().withRate(rate).withDuration(seconds)
+        .withStreamBytes(size).withBudgetBytes(budget).withSecond(second)
         .withSeed(seed);
     StreamReport report = run(options);
     if (json) {

@@ -3,6 +3,7 @@ package io.penstock.examples.stream;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.text.Sizes;
 import java.time.Duration;
 
@@ -23,7 +24,7 @@ record StreamOptions(long bytesPerSecond, Duration duration, long streamBytes, l
     requireNonNull(second, "second");
     requireNonNull(sampleEvery, "sampleEvery");
     Checks.positive("--rate", bytesPerSecond);
-    Checks.positive("--seconds", duration.toSeconds());
+    SecondsOption.positive("--seconds", duration);
     Checks.positive("sampleEvery", sampleEvery);
     if (streamBytes < Shape.BLOCK_BYTES || streamBytes > Shape.MOST_STREAM_BYTES) {
       throw new IllegalArgumentException(
@@ -34,7 +35,7 @@ record StreamOptions(long bytesPerSecond, Duration duration, long streamBytes, l
       throw new IllegalArgumentException("--budget must be >= one slice, %s (was %s)"
           .formatted(Sizes.exact(Shape.SLICE_BYTES), Sizes.exact(budgetBytes)));
     }
-    Checks.notNegative("--second", second.toSeconds());
+    Checks.notNegative("--second", second.toNanos());
   }
 
   /// 1 MB/s for 3 s of a 2 GB stream, at most 1 MiB in flight, no second reader, ten looks a second.

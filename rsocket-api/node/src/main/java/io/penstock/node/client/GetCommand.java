@@ -58,7 +58,8 @@ final class GetCommand extends ClientCommand {
   @Mixin
   private KeyChoice choice = new KeyChoice();
 
-  @Option(names = {"-o", "--output"}, paramLabel = "FILE", description = "Write there instead of to standard output.")
+  @Option(names = {"-o", "--output"}, paramLabel = "FILE",
+      description = "Write there instead of to standard output, which - means, too.")
   private @Nullable Path output;
 
   @Option(names = "--discard", description = "Read and verify, but write nothing.")
@@ -89,6 +90,9 @@ final class GetCommand extends ClientCommand {
 
   @Override
   Work work(NodeConfig config) throws IOException {
+    if (Path.of("-").equals(output)) {
+      output = null;
+    }
     if (isJson() && output == null && !discard) {
       throw new IllegalArgumentException(
           "--json must come with --output or --discard (was without: standard output takes the bytes)");

@@ -11,6 +11,7 @@ import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.content.Channel;
+import io.penstock.node.content.WholeInput;
 import io.penstock.node.link.Answers;
 import io.penstock.node.link.NodeLink;
 import io.penstock.node.text.Sizes;
@@ -66,6 +67,12 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
       super("value " + name + " must be free of other writers to be replaced (another client was storing it at each of "
           + TRIES + " tries; value " + name + " is as it was or theirs)");
     }
+  }
+
+  /// The bound of what may come from `source` for this value.
+  WholeInput.Bound bound(NodeLink node, String source) {
+    return new WholeInput.Bound(name, node.tier().info().space().model(), source,
+        new ValueStore(node.tier()).longest(name));
   }
 
   /// Puts `file`. A value of this name that is there stays, unless `replaces`.

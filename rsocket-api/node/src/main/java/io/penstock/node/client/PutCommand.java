@@ -7,12 +7,12 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.Progress;
-import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.content.BlockInput;
 import io.penstock.node.content.FileInput;
 import io.penstock.node.content.GeneratedInput;
+import io.penstock.node.content.WholeInput;
 import io.penstock.node.link.Carriage;
 import io.penstock.node.link.Dialer;
 import io.penstock.node.link.NodeLink;
@@ -195,25 +195,18 @@ final class PutCommand extends ClientCommand {
     NamedValue value = new NamedValue(console, given, patience(), isJson());
     return from != null && Files.isRegularFile(from)
         ? node -> value.put(node, from, replace)
-        : node -> whole(from, bytes -> value.put(node, bytes, replace));
+        : node -> whole(node, from, value);
   }
 
-  /// Puts what standard input or a pipe has: the length of a value goes before its bytes, so all of it is read first.
+  /// Puts all that standard input or a pipe has.
   ///
   /// @param pipe null for standard input
-  private int whole(@Nullable Path pipe, Putting putting) throws IOException {
-    try (TemporaryFolder place = TemporaryFolder.create("penstock-put-")) {
-      Path bytes = place.path().resolve("value");
-      try (InputStream from = pipe == null ? console.in() : Files.newInputStream(pipe)) {
-        Files.copy(from, bytes);
-      }
-      return putting.of(bytes);
+  private int whole(NodeLink node, @Nullable Path pipe, NamedValue value) throws IOException {
+    WholeInput.Bound bound = value.bound(node, pipe == null ? "standard input" : pipe.toString());
+    try (InputStream from = pipe == null ? console.in() : Files.newInputStream(pipe);
+        WholeInput whole = WholeInput.of(from, bound, null)) {
+      return value.put(node, whole.file(), replace);
     }
-  }
-
-  /// Puts the value of a file.
-  private interface Putting {
-    int of(Path file) throws IOException;
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {

@@ -26,9 +26,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "stat",
     description = {"Shows what a node holds and what it has done.", "",
-      "A node of several spaces has a row for each. The options of a space choose the space that the other rows"
-          + " are of; without them it is the first without a salt. Rows of which all counts are 0 are left out, but for"
-          + " those of blocks, hits and misses; --json has all.",
+      "A node of several spaces has a row for each, and for each of its levels. The options of a space choose the"
+          + " space that the other rows are of; without them it is the first without a salt. Rows of which all counts"
+          + " are 0 are left out, but for those of blocks, hits and misses; --json has all.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -99,12 +99,14 @@ final class StatCommand extends ClientCommand {
     node.waitedMillis().forEach((culprit, millis) -> waited(table, culprit, millis));
     node.doors().forEach(door -> withDoor(table, door));
     if (node.spaces().size() > 1) {
-      node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
+      node.spaces().forEach(space -> withSpace(table, space));
     }
     if (!tier.holds().equals(TierStat.Holds.NONE)) {
       withHolds(table, tier.holds());
     }
-    tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+    if (node.spaces().size() <= 1) {
+      tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+    }
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
@@ -162,6 +164,12 @@ final class StatCommand extends ClientCommand {
 
   private static String among(int spaces) {
     return spaces > 1 ? ", one of " + spaces + " spaces: blocks to last event are its own" : "";
+  }
+
+  private static void withSpace(TextTable table, SpaceStat space) {
+    table.row("space " + space.tier(), space(space));
+    space.stat().levels()
+        .forEach(level -> table.row("level %s of %s".formatted(level.name(), space.tier()), level(level)));
   }
 
   private static String space(SpaceStat space) {

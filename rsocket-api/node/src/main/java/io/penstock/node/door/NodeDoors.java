@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.DoorSettings;
 import io.penstock.node.config.NodeConfig;
@@ -25,9 +26,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -158,6 +161,12 @@ public final class NodeDoors {
   public Mono<Long> inMemoryAlone() {
     return Flux.fromIterable(spaces.values()).concatMap(space -> space.values().inMemoryAlone(), 1)
         .reduce(0L, Long::sum);
+  }
+
+  /// Spaces of the doors: those of each size of parts.
+  public Set<CacheSpace> spaces() {
+    return spaces.values().stream().flatMap(space -> space.tiers().stream()).map(tier -> tier.info().space())
+        .collect(Collectors.toSet());
   }
 
   private static void show(MeterRegistry registry, String door, DoorUses.Use use) {

@@ -3,6 +3,7 @@ package io.penstock.node.link;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
+import io.penstock.flow.ValueStore;
 import io.penstock.node.text.Sizes;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
@@ -17,6 +18,8 @@ public final class OtherShape {
   /// A flag to change.
   private record Wrong(String flag, Object theirs, Object ours) {}
 
+  private static final String VALUE_PART_BYTES = "--value-part-bytes";
+
   private OtherShape() {}
 
   /// `refusal` in the words of the command line, if it is about the shape of blocks: then the command line is wrong;
@@ -27,14 +30,14 @@ public final class OtherShape {
   public static RuntimeException told(Object node, CacheSpace ours, Set<String> flags,
       RemotePermanentException refusal) {
     return refusal.code() == ErrorCode.SPACE_MISMATCH.code()
-        ? new IllegalArgumentException(sentence(node, ours.layout(), flags, refusal.field(), refusal.wanted(),
+        ? new IllegalArgumentException(sentence(node, ours, flags, refusal.field(), refusal.wanted(),
             refusal.actual(), String.valueOf(refusal.getMessage())), refusal)
         : refusal;
   }
 
   /// @param field that differs, with the node's value and ours; null if the node named none that is known here
   /// @param said by the node, repeated where no flag of the command would help
-  static String sentence(Object node, BlockLayout ours, Set<String> flags, @Nullable String field,
+  static String sentence(Object node, CacheSpace ours, Set<String> flags, @Nullable String field,
       @Nullable Object theirs, @Nullable Object mine, String said) {
     if ("space".equals(field) && "absent".equals(mine)) {
       return "--model, --salt and the layout of a space must be given, for every space of the node at %s has a salt"
@@ -42,9 +45,11 @@ public final class OtherShape {
     }
     if ("space".equals(field)) {
       return "blocks must be of a space that the node at %s has (%s)%s".formatted(node, said,
-          flags.contains("--name")
-              ? "; --model, --value-part-bytes and --name state a space of values and a value in it"
-              : "");
+          ours.hasValues()
+              ? "; %s was %s".formatted(VALUE_PART_BYTES, Sizes.exact(ours.layout().blockBytes()))
+              : flags.contains("--name")
+                  ? "; --model, %s and --name state a space of values and a value in it".formatted(VALUE_PART_BYTES)
+                  : "");
     }
     return Optional
         .ofNullable(field == null || theirs == null || mine == null ? null : wrong(ours, field, theirs, mine))
@@ -55,7 +60,7 @@ public final class OtherShape {
             .formatted(node, said));
   }
 
-  private static @Nullable Wrong wrong(BlockLayout ours, String field, Object theirs, Object mine) {
+  private static @Nullable Wrong wrong(CacheSpace ours, String field, Object theirs, Object mine) {
     return switch (field) {
       case "space.model" -> new Wrong("--model", theirs, mine);
       case "space.layers" -> new Wrong("--layers", theirs, mine);
@@ -72,7 +77,14 @@ public final class OtherShape {
   }
 
   /// The first dimension that differs; null if a layer has other planes.
-  private static @Nullable Wrong wrongPlane(BlockLayout ours, List<?> planes) {
+  private static @Nullable Wrong wrongPlane(CacheSpace space, List<?> planes) {
+    BlockLayout ours = space.layout();
+    Optional<Plane> ofValues = planes.size() == 1 && planes.getFirst() instanceof Plane one
+        && one.kind() == Plane.Kind.VALUE ? Optional.of(one) : Optional.empty();
+    if (space.hasValues() || ofValues.isPresent()) {
+      return new Wrong(VALUE_PART_BYTES, ofValues.map(one -> Sizes.exact(ValueStore.partBytes(one))).orElse("none"),
+          space.hasValues() ? Sizes.exact(ours.blockBytes()) : "none");
+    }
     for (int i = 0; i < Math.min(planes.size(), ours.planes().size()); i++) {
       Plane theirs = (Plane) planes.get(i);
       Plane mine = ours.planes().get(i);

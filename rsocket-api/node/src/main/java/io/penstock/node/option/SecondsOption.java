@@ -19,4 +19,13 @@ public final class SecondsOption implements ITypeConverter<Duration> {
     }
     return Duration.ofNanos(Math.round(seconds * 1e9));
   }
+
+  /// @return `time`
+  /// @throws IllegalArgumentException if it is none
+  public static Duration positive(String option, Duration time) {
+    if (time.isZero() || time.isNegative()) {
+      throw new IllegalArgumentException("%s must be > 0 (was %s)".formatted(option, time.toNanos() / 1e9));
+    }
+    return time;
+  }
 }

@@ -11,10 +11,10 @@ import java.util.stream.IntStream;
 /// @param number in the recording, from 0
 /// @param kind such as `moved`
 /// @param begins whether a turn begins with it
-/// @param at time of the turn that it begins, on the recorded clock; 0 for other events
+/// @param atNanos time of the turn that it begins, on the recorded clock; 0 for other events
 /// @param keys hashes of its keys
 /// @param line the event in one line
-public record EventView(long number, String kind, boolean begins, long at, int tier, long flow, List<Long> numbers,
+public record EventView(long number, String kind, boolean begins, long atNanos, int tier, long flow, List<Long> numbers,
     List<String> keys, String text, String line) {
   public static EventView of(long number, RecordedEvent event) {
     return new EventView(number, kind(event), event.begins(), event.at(), event.tier(), event.flow(),

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.penstock.block.CacheSpace;
 import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.disagg.registry.RankRegistry;
@@ -41,7 +42,9 @@ import io.penstock.stack.shape.StackOptions.Sampling;
 import io.penstock.system.LiveClock;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.Medium;
 import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStat;
 import io.penstock.wire.MeteredWire;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.region.RegionFolder;
@@ -60,6 +63,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -376,11 +380,31 @@ public final class Node {
   ///
   /// @return cold; empty if they cannot be counted, or not within a second
   public Mono<Long> valuesInMemoryAlone() {
-    return doors.inMemoryAlone().subscribeOn(decisions).timeout(COUNT_PATIENCE, Mono.empty(), timers)
-        .onErrorResume(failure -> {
-          LOG.debug("values in memory alone are not counted: {}", Reason.of(failure));
-          return Mono.empty();
-        });
+    return counted("values", doors.inMemoryAlone());
+  }
+
+  /// Number of the blocks that lie in memory alone, and end with this node: without those of the spaces of doors, which
+  /// are counted as values, and without those on their way to the disk.
+  ///
+  /// @return cold; empty if they cannot be counted, or not within a second
+  public Mono<Long> blocksInMemoryAlone() {
+    Set<CacheSpace> ofDoors = doors.spaces();
+    return counted("blocks", Flux.fromIterable(tiers.all())
+        .filter(tier -> !ofDoors.contains(tier.info().space())).concatMap(BlockTier::stat, 1)
+        .map(Node::inMemoryAlone).reduce(0L, Long::sum));
+  }
+
+  private static long inMemoryAlone(TierStat stat) {
+    long onDisk = stat.levels().stream().filter(level -> level.medium() == Medium.DISK)
+        .mapToLong(TierStat.Level::storedBlocks).sum();
+    return Math.max(0, stat.blocks() - onDisk - stat.tiering().queuedBlocks());
+  }
+
+  private Mono<Long> counted(String what, Mono<Long> count) {
+    return count.subscribeOn(decisions).timeout(COUNT_PATIENCE, Mono.empty(), timers).onErrorResume(failure -> {
+      LOG.debug("{} in memory alone are not counted: {}", what, Reason.of(failure));
+      return Mono.empty();
+    });
   }
 
   /// Figures of the doors for clients of other protocols.
@@ -404,11 +428,16 @@ public final class Node {
 
   /// Drains as the other form does; once.
   ///
-  /// @param gone receives [#valuesInMemoryAlone()] unless it is 0; counted beside the drain, before the tiers close
-  Mono<Boolean> drain(LongConsumer gone) {
-    Mono<Boolean> counted =
-        valuesInMemoryAlone().filter(values -> values > 0).doOnNext(gone::accept).hasElement();
-    return Mono.zip(drained(), counted, (clean, any) -> clean).flatMap(clean -> close().thenReturn(clean));
+  /// @param values receives [#valuesInMemoryAlone()] unless it is 0; counted beside the drain
+  /// @param blocks receives [#blocksInMemoryAlone()] unless it is 0; counted after the drain, before the tiers close
+  Mono<Boolean> drain(LongConsumer values, LongConsumer blocks) {
+    return Mono.zip(drained(), told(valuesInMemoryAlone(), values), (clean, any) -> clean)
+        .flatMap(clean -> told(blocksInMemoryAlone(), blocks).then(close()).thenReturn(clean));
+  }
+
+  /// @return whether there were any
+  private static Mono<Boolean> told(Mono<Long> count, LongConsumer to) {
+    return count.filter(any -> any > 0).doOnNext(to::accept).hasElement();
   }
 
   /// @return whether every stream ended by itself, when all have ended

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -148,7 +149,7 @@ public final class ServeCommand implements Callable<Integer> {
       stop.await();
       Optional<Exception> refusal = stop.cause();
       console.say(refusal.isEmpty() ? "draining" : "draining: this node is not taken any more");
-      boolean clean = Boolean.TRUE.equals(node.drain(this::sayGone).block());
+      boolean clean = Boolean.TRUE.equals(node.drain(gone(node, "value"), gone(node, "block")).block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
       if (refusal.isPresent()) {
         throw refusal.get();
@@ -165,8 +166,9 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /// Says what the end of the node takes with it.
-  private void sayGone(long values) {
-    console.say(Plural.of(values, "value") + " in memory alone will be gone");
+  private LongConsumer gone(Node node, String noun) {
+    String place = node.cluster() == null ? "" : " from this node";
+    return count -> console.say(Plural.of(count, noun) + " in memory alone will be gone" + place);
   }
 
   private Node start(NodeConfig settings) {

@@ -1,28 +1,40 @@
 package io.penstock.node.text;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Reads and writes durations as people write them: `500ms`, `30s`, `2m`, `1h`.
+/// Reads and writes durations as people write them: `500ms`, `30s`, `2m`, `1h`. A fraction may be given as long as the
+/// whole is a number of milliseconds: `0.3s`.
 public final class Durations {
-  private static final Pattern FORM = Pattern.compile("\\s*(\\d{1,9})\\s*(ms|s|m|h)\\s*");
+  private static final Pattern FORM = Pattern.compile("\\s*(\\d{1,9}(?:\\.\\d{1,9})?)\\s*(ms|s|m|h)\\s*");
 
   private Durations() {}
 
   /// @throws IllegalArgumentException if `text` is no duration of at least 1 ms
   public static Duration parse(String text) {
     Matcher form = FORM.matcher(text.toLowerCase(Locale.ROOT));
-    if (!form.matches() || Long.parseLong(form.group(1)) == 0) {
+    BigDecimal millis = form.matches()
+        ? new BigDecimal(form.group(1)).multiply(BigDecimal.valueOf(millis(form.group(2))))
+        : BigDecimal.ZERO;
+    if (millis.compareTo(BigDecimal.ONE) < 0) {
       throw new IllegalArgumentException("duration must be at least 1ms, such as 500ms, 30s or 2m (was " + text + ")");
     }
-    long amount = Long.parseLong(form.group(1));
-    return switch (form.group(2)) {
-      case "ms" -> Duration.ofMillis(amount);
-      case "s" -> Duration.ofSeconds(amount);
-      case "m" -> Duration.ofMinutes(amount);
-      default -> Duration.ofHours(amount);
+    try {
+      return Duration.ofMillis(millis.longValueExact());
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException("duration must be whole milliseconds, such as 500ms (was " + text + ")", e);
+    }
+  }
+
+  private static long millis(String unit) {
+    return switch (unit) {
+      case "ms" -> 1;
+      case "s" -> 1_000;
+      case "m" -> 60_000;
+      default -> 3_600_000;
     };
   }
 

@@ -11,10 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /// Room that a disk has for the disk level of a node.
@@ -32,16 +28,7 @@ public record DiskRoom(DiskSpace disk, long heldBytes) {
   /// Room of the disk of `folder`. Empty for a disk that does not answer in time, or not at all: the opening reports
   /// its failure.
   public static Optional<DiskRoom> within(Duration patience, Path folder) {
-    FutureTask<DiskRoom> answer = new FutureTask<>(() -> of(folder));
-    Thread.ofPlatform().daemon().name("penstock-disk-room").start(answer);
-    try {
-      return Optional.of(answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
-    } catch (ExecutionException | TimeoutException e) {
-      return Optional.empty();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Optional.empty();
-    }
+    return DiskAnswer.within(patience, () -> of(folder));
   }
 
   /// Room of the disk of `folder`, which may not exist yet.

@@ -13,17 +13,23 @@ import io.penstock.storage.engine.file.FolderLock;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.server.space.NodeSpaces;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -33,6 +39,7 @@ import reactor.core.scheduler.Scheduler;
 public final class SpaceTiers implements NodeSpaces {
   /// Part of its share, at most, that a space never gives up.
   private static final int LEAST_PART = 16;
+  private static final Logger LOG = LoggerFactory.getLogger(SpaceTiers.class);
 
   private final List<NodeTiers> tiers = new CopyOnWriteArrayList<>();
   private final @Nullable SharedMemory memory;
@@ -84,8 +91,8 @@ public final class SpaceTiers implements NodeSpaces {
     return Mono.defer(() -> {
       Opening opening = new Opening(base, memory, open, watchers, recording);
       return spaces.isEmpty() && open.most() == 0
-          ? Mono.just(new SpaceTiers(null, opening, 1)).flatMap(all -> all.add(base).thenReturn(all)
-              .onErrorResume(error -> Endings.after(error, all.close())))
+          ? Mono.just(new SpaceTiers(null, opening, 1))
+              .flatMap(all -> all.addAll(List.of(base)).onErrorResume(error -> Endings.after(error, all.close())))
           : shared(
               spaces.isEmpty()
                   ? List.of(new SpacePlan("main", base.space(), 1, Long.MAX_VALUE, Long.MAX_VALUE))
@@ -120,8 +127,7 @@ public final class SpaceTiers implements NodeSpaces {
     for (int i = 0; i < spaces.size(); i++) {
       plans.add(disks.withDisk(all.plan(spaces.get(i), shares.get(i), least.get(i)), spaces.get(i)));
     }
-    return Flux.fromIterable(plans).concatMap(plan -> all.add(plan)).then(Mono.just(all))
-        .onErrorResume(error -> Endings.after(error, all.close()));
+    return all.addAll(plans).onErrorResume(error -> Endings.after(error, all.close()));
   }
 
   private static long leastBlocks(SpacePlan space, double shareBytes) {
@@ -145,6 +151,21 @@ public final class SpaceTiers implements NodeSpaces {
     return opening.base.withSpace(space.space()).withSsd(Capacity.OFF, null)
         .withRoom(new SpaceRoom(space.name(), share, Math.min(leastBlocks, space.quotaBytes() / space.blockBytes()),
             requireNonNull(memory).totalBytes(), all));
+  }
+
+  private Mono<SpaceTiers> addAll(List<TierPlan> plans) {
+    warnOfOtherJournals(plans);
+    return Flux.fromIterable(plans).concatMap(this::add).then(Mono.just(this));
+  }
+
+  private void warnOfOtherJournals(List<TierPlan> plans) {
+    DiskPlan disk = opening.base.disk();
+    if (disk != null && !opening.base.ssd().isOff()) {
+      Set<Path> own = plans.stream().map(TierPlan::disk).filter(Objects::nonNull).map(DiskPlan::folder)
+          .collect(Collectors.toSet());
+      DiskAnswer.within(disk.health().stallAfter(), () -> OtherJournals.beside(own, disk.folder()))
+          .flatMap(OtherJournals::advice).ifPresent(LOG::warn);
+    }
   }
 
   private Mono<NodeTiers> add(TierPlan plan) {

@@ -90,6 +90,9 @@ final class ClientCommandsTest {
     assertThat(get.exitCode()).as(get.err()).isZero();
     assertThat(get.outBytes()).isEqualTo(content);
     assertThat(get.err()).isEqualTo("21 blocks, 80.0 KiB, verified on arrival, in frames over tcp\n");
+    CommandLineRun dash = run("get", "--keys-from", keys.toString(), "--bytes", "" + content.length, "-o", "-");
+    assertThat(dash.outBytes()).as("standard output").isEqualTo(content);
+    assertThat(dash.err()).isEqualTo(get.err());
   }
 
   @Test

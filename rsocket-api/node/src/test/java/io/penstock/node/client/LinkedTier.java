@@ -19,9 +19,13 @@ record LinkedTier(BlockTier tier) implements NodeLink {
   record Run(int code, String out, String err) {}
 
   Run run(String command, String... flags) {
+    return run(InputStream.nullInputStream(), command, flags);
+  }
+
+  Run run(InputStream in, String command, String... flags) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
-    Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
+    Console console = new Console(in, new PrintStream(out, true, StandardCharsets.UTF_8),
         new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
     int code = ClientCommands.lines(console, (address, config, patience) -> this).stream()
         .filter(line -> line.getCommandName().equals(command)).findFirst().orElseThrow()

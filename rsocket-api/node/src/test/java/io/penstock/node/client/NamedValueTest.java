@@ -2,11 +2,14 @@ package io.penstock.node.client;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.flow.ValueStore;
+import io.penstock.node.content.WholeInput;
 import io.penstock.stack.HostTier;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.BlockTier;
@@ -14,13 +17,18 @@ import io.penstock.tier.Reservation;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ForwardingTier;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,5 +109,59 @@ final class NamedValueTest {
     assertThat(tries).hasValue(8);
     assertThat(new ValueStore(tier).length("k").block(SOON)).isEqualTo(50_000);
     assertThat(requireNonNull(tier.stat().block(SOON)).blocks()).as("three parts and a head").isEqualTo(4);
+  }
+
+  @Test
+  void standardInput_thatNeverEnds_isRefused_whenItHasBroughtMoreThanAValueMayHave() {
+    AtomicLong read = new AtomicLong();
+    InputStream endless = new InputStream() {
+      @Override
+      public int read() {
+        read.incrementAndGet();
+        return 0;
+      }
+
+      @Override
+      public int read(byte[] to, int offset, int length) {
+        read.addAndGet(length);
+        return length;
+      }
+    };
+    LinkedTier.Run put = new LinkedTier(tier).run(endless, "put", "--model", "values", "--value-part-bytes", "16KiB",
+        "--name", "endless", "-");
+    assertThat(put.err()).contains("value endless must be <= 262080 bytes, the longest that space values takes (was "
+        + read + " so far, from standard input)");
+    assertThat(put.code()).isEqualTo(1);
+    assertThat(read.get()).isBetween(262_081L, 400_000L);
+    assertThat(new ValueStore(tier).length("endless").blockOptional(SOON)).isEmpty();
+  }
+
+  @Test
+  void aDeviceThatNeverEnds_isRefused_byItsName() {
+    assumeThat(Path.of("/dev/zero")).exists();
+    LinkedTier.Run put = new LinkedTier(tier).run("put", "--model", "values", "--value-part-bytes", "16KiB", "--name",
+        "k", "--replace", "/dev/zero");
+    assertThat(put.err()).contains("value k must be <= ", "so far, from /dev/zero)");
+    assertThat(put.code()).isEqualTo(1);
+    assertThat(new ValueStore(tier).length("k").block(SOON)).as("the value of before").isEqualTo(50_000);
+  }
+
+  @Test
+  void standardInput_mayHaveAsMuchAsAValue_andItsFileIsGoneAfterwards() throws IOException {
+    long longest = new ValueStore(tier).longest("k");
+    WholeInput.Bound bound = new WholeInput.Bound("k", "values", "standard input", longest);
+    byte[] bytes = new byte[(int) longest];
+    new Random(5).nextBytes(bytes);
+    try (WholeInput whole = WholeInput.of(new ByteArrayInputStream(bytes), bound, folder)) {
+      assertThat(whole.file()).hasBinaryContent(bytes);
+    }
+    assertThat(folder).isDirectoryNotContaining("glob:**penstock-put-*");
+    InputStream more = new SequenceInputStream(new ByteArrayInputStream(bytes), new ByteArrayInputStream(new byte[1]));
+    assertThatThrownBy(() -> WholeInput.of(more, bound, folder)).isInstanceOf(WholeInput.InputTooLongException.class);
+    assertThat(folder).isDirectoryNotContaining("glob:**penstock-put-*");
+
+    LinkedTier.Run put = new LinkedTier(tier).run(new ByteArrayInputStream(bytes), "put", "--model", "values",
+        "--value-part-bytes", "16KiB", "--name", "k", "--replace");
+    assertThat(put.err()).contains("k, 256 KiB: stored");
   }
 }

@@ -9,6 +9,7 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.ServerStat;
+import io.penstock.wire.client.SpaceStat;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What `stat` says of a disk.
 final class StatCommandTest {
@@ -30,6 +32,10 @@ final class StatCommandTest {
   }
 
   private static String stat(TierStat tier) {
+    return run(tier, List.of());
+  }
+
+  private static String run(TierStat tier, List<SpaceStat> spaces, String... flags) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
         System.err, false, Map.of());
@@ -41,7 +47,7 @@ final class StatCommandTest {
 
       @Override
       public Mono<ServerStat> stat() {
-        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of(),
+        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, spaces,
             ServerStat.Moved.NONE, Map.of("reader", 13_964L, "budget", 0L), DOORS));
       }
 
@@ -49,8 +55,11 @@ final class StatCommandTest {
       public void close() {}
     };
     assertThat(ClientCommands.lines(console, (address, config, patience) -> link).stream()
-        .filter(line -> line.getCommandName().equals("stat")).findFirst().orElseThrow().execute()).isZero();
+        .filter(line -> line.getCommandName().equals("stat")).findFirst().orElseThrow().execute(flags)).isZero();
     String text = out.toString(StandardCharsets.UTF_8);
+    if (flags.length > 0) {
+      return text;
+    }
     assertThat(text.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
     return text.replaceAll("\n {5,}", " "); // as if nothing were wrapped
   }
@@ -86,6 +95,26 @@ final class StatCommandTest {
     assertThat(stat(DRAM, new TierStat.Level("ssd", Medium.DISK, 300, 0, 100, 0, 100)))
         .containsPattern("level dram +1 of 10 blocks; none of them in a faster level too, 0 hits\n")
         .containsPattern("level ssd +100 of 300 blocks; 100 of them in a faster level too, 0 hits\n");
+  }
+
+  @Test
+  void levels_areThoseOfEachSpace() {
+    TierStat wide = new TierStat(1, 110, 0, 0, 0, 0, 1, 0, 0, 1,
+        List.of(DRAM, new TierStat.Level("ssd", Medium.DISK, 100, 0, 0, 0, 0)));
+    TierStat narrow = new TierStat(7, 20, 0, 0, 0, 0, 7, 0, 0, 7,
+        List.of(new TierStat.Level("dram", Medium.HOST, 20, 7, 7, 3, 7)));
+    List<SpaceStat> spaces = List.of(new SpaceStat("wide", "HOST", "0a", "model-w", 64, wide),
+        new SpaceStat("narrow", "HOST", "0b", "model-n", 32, narrow));
+    assertThat(run(wide, spaces))
+        .containsPattern("\nspace wide +model-w; .*\nlevel dram of wide +1 of 10 blocks; .*"
+            + "\nlevel ssd of wide +0 of 100 blocks; .*\nspace narrow +model-n; .*"
+            + "\nlevel dram of narrow +7 of 20 blocks; ")
+        .doesNotContainPattern("level dram +[0-9]");
+    var json = JsonMapper.shared().readTree(run(wide, spaces, "--json")).get("spaces");
+    assertThat(json.at("/0/stat/levels")).extracting(level -> level.get("name").asString())
+        .containsExactly("dram", "ssd");
+    assertThat(json.at("/1/stat/levels/0/blocks").asLong()).isEqualTo(7);
+    assertThat(json.at("/1/stat/levels/0/medium").asString()).isEqualTo("host");
   }
 
   @Test

@@ -165,6 +165,10 @@ final class ServeDoorsTest {
       "--name", "k"};
     assertThat(withInput(value, "put", named, "-").err()).contains("k, 293 KiB: stored");
     assertThat(withInput(new byte[0], "get", named).outBytes()).isEqualTo(value);
+    CommandLineRun dash = withInput(new byte[0], "get", named, "--output", "-");
+    assertThat(dash.outBytes()).as("only the bytes").isEqualTo(value);
+    assertThat(dash.err()).isEqualTo("k, 293 KiB, verified on arrival\n");
+    assertThat(Path.of("-")).doesNotExist();
     assertThat(withInput(value, "put", named, "--count", "1").err())
         .contains("--count and keys must be left out with --name");
   }
@@ -182,11 +186,16 @@ final class ServeDoorsTest {
     CommandLineRun put = CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), file.toString());
     assertThat(put.exitCode()).isEqualTo(2);
     assertThat(put.err()).matches("put: blocks must be of a space that the node at 127.0.0.1:\\d+ has \\(space must be"
-        + " one of values \\w+, values-64k \\w+, values-4k \\w+ \\(was penstock-demo \\w+\\)\\); "
+        + " one of values \\w+ \\(values in parts of 262656 bytes\\),"
+        + " values-64k \\w+ \\(values in parts of \\d+ bytes\\),"
+        + " values-4k \\w+ \\(values in parts of \\d+ bytes\\) \\(was penstock-demo \\w+\\)\\); "
         + "--model, --value-part-bytes"
         + " and --name state a space of values and a value in it\n");
     assertThat(CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), "--model", "values",
         "--value-part-bytes", "262656", "--name", "k", file.toString()).err()).contains("k, 100 B: stored");
+    assertThat(CommandLineRun.of("put", "--connect", "127.0.0.1:" + node.port(), "--model", "values",
+        "--value-part-bytes", "256KiB", "--name", "k", file.toString()).err())
+        .contains("(values in parts of 262656 bytes)").endsWith("; --value-part-bytes was 256 KiB\n");
   }
 
   @Test
@@ -196,8 +205,10 @@ final class ServeDoorsTest {
       put(door().terms.spaces().of().values(), "v" + i, bytes(i, 100_000 * i + 1));
     }
     List<Long> gone = new CopyOnWriteArrayList<>();
-    assertThat(node.drain(gone::add).block(SOON)).isTrue();
+    List<Long> blocks = new CopyOnWriteArrayList<>();
+    assertThat(node.drain(gone::add, blocks::add).block(SOON)).isTrue();
     assertThat(gone).containsExactly(5L);
+    assertThat(blocks).as("beside those of values").isEmpty();
   }
 
   @Test

@@ -78,7 +78,7 @@ final class ServeProcessTest {
       node.terminate();
 
       assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).endsWith("draining\nstopped\n");
+      assertThat(node.said()).endsWith("draining\n20 blocks in memory alone will be gone\nstopped\n");
       assertThat(readyFile).as("goes with the node").doesNotExist();
     }
   }
@@ -120,7 +120,8 @@ final class ServeProcessTest {
       node.terminate();
 
       assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).endsWith("draining\nstopped; streams that went on after drain.timeout were cut\n");
+      assertThat(node.said()).endsWith("draining\n40 blocks in memory alone will be gone\n"
+          + "stopped; streams that went on after drain.timeout were cut\n");
     }
   }
 

@@ -199,7 +199,12 @@ final class ServeSpacesTest {
     assertThat(table.out()).contains("space narrow", "space tenant", "150 blocks of");
     var plain = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port());
     assertThat(plain.exitCode()).as(plain.err()).isZero();
-    assertThat(plain.out()).contains("space wide", "space narrow", "space tenant", "space values");
+    assertThat(plain.out()).contains("space wide", "space narrow", "space tenant", "space values")
+        .containsPattern("level dram of tenant +150 of ");
+    JsonNode told = JsonMapper.shared()
+        .readTree(CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port(), "--json").out()).get("spaces");
+    assertThat(told).allSatisfy(space -> assertThat(space.at("/stat/levels")).hasSize(1));
+    assertThat(told.at("/1/stat/levels/0/blocks").asLong()).isEqualTo(150);
     assertThat(node.drain().block(SOON)).isTrue();
   }
 
@@ -510,6 +515,35 @@ final class ServeSpacesTest {
     assertThatThrownBy(() -> Node.start(another).block(SOON)).hasRootCauseInstanceOf(DirectoryLockedException.class);
     third.close().block(SOON);
     Objects.requireNonNull(Node.start(another).block(SOON)).close().block(SOON);
+  }
+
+  @Test
+  void journalsOfSpacesThatTheNodeHasNot_areNamed_withWhatToDo() throws Exception {
+    Path ssd = folder.resolve("ssd");
+    start(ON_DISK.formatted(ssd, "a", "b")).drain().block(SOON);
+    try (NodeProcess renamed = NodeProcess.start(folder, "--config",
+        Files.writeString(folder.resolve("renamed.yaml"), ON_DISK.formatted(ssd, "a", "c")).toString())) {
+      assertThat(renamed.said().lines().filter(line -> line.contains("ssd.dir must"))).singleElement().asString()
+          .containsPattern("WARN .*ssd.dir must have journals of the spaces of this node alone \\(has also: "
+              + ssd.resolve("b") + ", \\d+(\\.\\d+)? [KM]?i?B\\): name a space as such a folder to have its blocks"
+              + " again, or delete the folder$");
+      renamed.terminate();
+      assertThat(renamed.exitCode()).isZero();
+    }
+    try (NodeProcess alone = NodeProcess.start(folder, "--ssd", "8MiB", "--ssd-dir", ssd.toString(), "--dram", "4MiB",
+        "--reserve-blocks", "8", "--window-blocks", "8")) {
+      assertThat(alone.said()).contains(ssd.resolve("a") + ", ", "; " + ssd.resolve("b") + ", ",
+          "; " + ssd.resolve("c") + ", ").doesNotContain("itself");
+      alone.terminate();
+      assertThat(alone.exitCode()).isZero();
+    }
+    try (NodeProcess back = NodeProcess.start(folder, "--config",
+        Files.writeString(folder.resolve("back.yaml"), ON_DISK.formatted(ssd, "a", "b")).toString())) {
+      assertThat(back.said()).contains("(has also: " + ssd + ", ", "the files of " + ssd + " itself are of a node"
+          + " without spaces: serve them without spaces, or delete them");
+      back.terminate();
+      assertThat(back.exitCode()).isZero();
+    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
+import io.penstock.flow.StoredValue;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.ByteBudget;
@@ -36,7 +37,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// Values on a disk, after the node was stopped, and after it was ended by SIGKILL in the middle of an upsert.
+/// Values on a disk, after the node was stopped, and after it was ended by SIGKILL while it replaced one.
 @Timeout(600)
 final class ValueRestartTest {
   private static final Duration SOON = Duration.ofMinutes(1);
@@ -85,24 +86,24 @@ final class ValueRestartTest {
       store = new ValueStore(new RemoteTier(client, SPACE));
     }
 
-    Mono<Boolean> upsert(String name, byte[] bytes, Runnable afterPiece, int piece) {
+    Mono<StoredValue> replace(String name, byte[] bytes, Runnable afterPiece, int piece) {
       int pieces = Math.ceilDiv(bytes.length, PIECE);
-      return store.upsert(name, bytes.length, Flux.range(0, pieces).map(i -> {
+      return store.replace(name, bytes.length, Flux.range(0, pieces).map(i -> {
         if (i == piece) {
           afterPiece.run();
         }
         return MemorySegment.ofArray(bytes).asSlice((long) i * PIECE, Math.min(PIECE, bytes.length - i * PIECE));
-      }));
+      }), null, null);
     }
 
-    void upsert(String name, byte[] bytes) {
-      assertThat(upsert(name, bytes, () -> {}, -1).block(SOON)).isTrue();
+    void replace(String name, byte[] bytes) {
+      assertThat(replace(name, bytes, () -> {}, -1).block(SOON)).isNotNull();
     }
 
     /// Puts other values, so that those of before leave host memory.
     void fill(long seed) {
       for (int i = 0; i < FILLER_BYTES / MIB; i++) {
-        upsert("filler-" + i, bytes(MIB, seed + i));
+        replace("filler-" + i, bytes(MIB, seed + i));
       }
     }
 
@@ -150,7 +151,7 @@ final class ValueRestartTest {
     byte[] value = bytes(length, 1);
     Node node = requireNonNull(Node.start(config).block(SOON));
     try (Values values = new Values(node.port())) {
-      values.upsert("checkpoint", value);
+      values.replace("checkpoint", value);
       assertThat(values.get("checkpoint")).as("before").hasValueSatisfying(read -> same(read, value));
       values.fill(100);
     } finally {
@@ -165,14 +166,14 @@ final class ValueRestartTest {
   }
 
   @Test
-  void anUpsertThatIsKilledBeforeItsEnd_leavesTheOldValueWhole() throws Exception {
+  void aReplacementThatIsKilledBeforeItsEnd_leavesTheOldValueWhole() throws Exception {
     Random random = new Random(3);
     killOverAndOver(1, random, 8 + random.nextInt(8));
   }
 
   @Tag("proof")
   @Test
-  void upsertsThatAreKilled_leaveTheOldOrTheNewValue_orNeither() throws Exception {
+  void replacementsThatAreKilled_leaveTheOldOrTheNewValue_orNeither() throws Exception {
     killOverAndOver(12, new Random(4), -1);
   }
 
@@ -195,12 +196,12 @@ final class ValueRestartTest {
         }
         old = bytes(3 * MIB + cycle, 10 + cycle);
         renewed = bytes(2 * MIB, 1_000 + cycle);
-        values.upsert("k", old);
+        values.replace("k", old);
         values.fill(10_000L * cycle);
         int last = piece < 0 ? random.nextInt(2 * pieces) : piece;
         isOldSure = last < pieces;
         long micros = random.nextInt(5_000);
-        values.upsert("k", renewed, node::kill, last).onErrorReturn(false).block(SOON);
+        values.replace("k", renewed, node::kill, last).onErrorComplete().block(SOON);
         spin(Duration.ofNanos(1_000 * micros));
         node.kill();
         assertThat(node.exitCode()).isEqualTo(128 + 9);

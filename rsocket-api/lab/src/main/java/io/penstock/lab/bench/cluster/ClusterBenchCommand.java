@@ -6,6 +6,7 @@ import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.option.SizeOption;
 import io.penstock.operator.LiveTimers;
 import java.io.IOException;
@@ -76,11 +77,11 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
       defaultValue = "4")
   private int concurrency;
 
-  @Option(names = "--seconds", paramLabel = "N",
-      description = "Seconds of load before and after what happens in kill, drain and upgrade (default:"
-          + " ${DEFAULT-VALUE}).",
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "Time of load before and after what happens in kill, drain and upgrade, such as 10, 0.5 or 10s"
+          + " (default: ${DEFAULT-VALUE}).",
       defaultValue = "10")
-  private int seconds;
+  private Duration seconds = Duration.ZERO;
 
   @Option(names = "--tokens", paramLabel = "N",
       description = "Tokens of a prompt of ssd (default: ${DEFAULT-VALUE}).", defaultValue = "50000")
@@ -114,7 +115,7 @@ public final class ClusterBenchCommand extends Bench<ClusterBenchReport> {
   @Override
   protected ClusterBenchReport measured() throws IOException {
     ClusterLoad load = new ClusterLoad(nodes, Math.toIntExact(blockBytes), dram, trace, requests, concurrency,
-        Duration.ofSeconds(seconds), tokens, rounds, seed);
+        SecondsOption.positive("--seconds", seconds), tokens, rounds, seed);
     Scheduler timers = LiveTimers.of(Schedulers.newSingle("penstock-bench-timers", true));
     Map<String, Scenario> chosen = chosen(load, timers);
     List<Section> sections = new ArrayList<>();

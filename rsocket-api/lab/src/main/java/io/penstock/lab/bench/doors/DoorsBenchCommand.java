@@ -44,9 +44,10 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
       description = "Connections, each with one request at a time (default: ${DEFAULT-VALUE}).")
   private List<Integer> clients = List.of();
 
-  @Option(names = "--seconds", paramLabel = "N", defaultValue = "0.5",
-      description = "Seconds of a turn (default: ${DEFAULT-VALUE}).")
-  private double seconds;
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      defaultValue = "0.5",
+      description = "Time of a turn, such as 2, 0.5 or 300ms (default: ${DEFAULT-VALUE}).")
+  private Duration turn = Duration.ZERO;
 
   @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
       description = "Rounds in which both take turns (default: ${DEFAULT-VALUE}).")
@@ -78,6 +79,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   protected DoorsReport measured() throws IOException {
     clients.forEach(connections -> Checks.positive("--clients", connections));
     Checks.positive("--rounds", rounds);
+    SecondsOption.positive("--seconds", turn);
     for (long size : sizes) {
       if (size < 1 || size > MOST_BYTES) {
         throw new IllegalArgumentException("--sizes must be in [1, %d] bytes (was %d)".formatted(MOST_BYTES, size));
@@ -103,13 +105,13 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
           waits.add(waits("redis", redis));
         }
       }
-      return new DoorsReport(PenstockVersion.current(), loops, warmUp.toNanos() / 1e9, seconds, rounds, rows, waits);
+      return new DoorsReport(PenstockVersion.current(), loops, warmUp.toNanos() / 1e9, turn.toNanos() / 1e9, rounds,
+          rows, waits);
     }
   }
 
   /// Waits of one reader, alone and beside writers at full rate.
   private DoorsReport.Wait waits(String server, DoorProcess process) throws IOException {
-    Duration turn = Duration.ofNanos((long) (seconds * 1e9));
     List<Double> alone = new ArrayList<>();
     List<Double> beside = new ArrayList<>();
     List<Double> written = new ArrayList<>();
@@ -154,7 +156,6 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
 
   private DoorsReport.Row row(DoorLoad.Kind kind, int size, int connections, DoorProcess ours,
       @Nullable DoorProcess redis) throws IOException {
-    Duration turn = Duration.ofNanos((long) (seconds * 1e9));
     DoorsReport.Turns our = new DoorsReport.Turns();
     DoorsReport.Turns their = redis == null ? null : new DoorsReport.Turns();
     try (DoorLoad near = new DoorLoad(ours.port(), connections, size, kind);
@@ -176,7 +177,7 @@ public final class DoorsBenchCommand extends Bench<DoorsReport> {
   private void turn(DoorLoad load, DoorProcess server, DoorsReport.Turns turns) throws IOException {
     long serverBefore = server.cpuNanos();
     long clientBefore = ProcessCpu.nanos();
-    double rate = load.run(Duration.ofNanos((long) (seconds * 1e9)));
-    turns.add(rate, seconds, server.cpuNanos() - serverBefore, ProcessCpu.nanos() - clientBefore);
+    double rate = load.run(turn);
+    turns.add(rate, turn.toNanos() / 1e9, server.cpuNanos() - serverBefore, ProcessCpu.nanos() - clientBefore);
   }
 }

@@ -4,6 +4,7 @@ import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.option.TimeOption;
 import java.io.IOException;
 import java.time.Duration;
@@ -53,9 +54,9 @@ public final class GatewayBenchCommand extends Bench<OverheadReport> {
       description = "Time between two tokens of a paced answer (default: ${DEFAULT-VALUE}).", defaultValue = "10ms")
   private Duration pace = Duration.ZERO;
 
-  @Option(names = "--seconds", paramLabel = "N", description = "Seconds of a turn (default: ${DEFAULT-VALUE}).",
-      defaultValue = "2")
-  private int seconds;
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "Time of a turn, such as 2, 0.5 or 2s (default: ${DEFAULT-VALUE}).", defaultValue = "2")
+  private Duration seconds = Duration.ZERO;
 
   @Option(names = "--warm-up", paramLabel = "N",
       description = "Rounds before those that count, until the code of a request is compiled"
@@ -80,7 +81,7 @@ public final class GatewayBenchCommand extends Bench<OverheadReport> {
   @Override
   protected OverheadReport measured() throws IOException {
     OverheadLoad load = new OverheadLoad(forms.stream().map(GatewayBenchCommand::form).toList(), concurrency, tokens,
-        pace, Duration.ofSeconds(seconds), warmUp, rounds);
+        pace, SecondsOption.positive("--seconds", seconds), warmUp, rounds);
     LoopResources loops = LoopResources.create("penstock-bench", Runtime.getRuntime().availableProcessors(), true);
     Scheduler timer = Schedulers.newSingle("penstock-bench-timer", true);
     Map<String, GatewayProcess> gateways = new LinkedHashMap<>();

@@ -4,6 +4,7 @@ import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.option.TimeOption;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,9 +32,9 @@ public final class OverloadCommand extends Bench<OverloadReport> {
       defaultValue = "3")
   private double factor;
 
-  @Option(names = "--seconds", paramLabel = "N", description = "Seconds of the overload (default: ${DEFAULT-VALUE}).",
-      defaultValue = "60")
-  private int seconds;
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "Time of the overload, such as 60, 0.5 or 60s (default: ${DEFAULT-VALUE}).", defaultValue = "60")
+  private Duration seconds = Duration.ZERO;
 
   @Option(names = "--slots", paramLabel = "N",
       description = "Answers that run at the engine at a time (default: ${DEFAULT-VALUE}).", defaultValue = "32")
@@ -66,7 +67,8 @@ public final class OverloadCommand extends Bench<OverloadReport> {
   @Override
   protected OverloadReport measured() throws IOException {
     OverloadLoad load =
-        new OverloadLoad(slots, tokens, pace, queue, factor, leaving, Duration.ofSeconds(seconds), seed);
+        new OverloadLoad(slots, tokens, pace, queue, factor, leaving, SecondsOption.positive("--seconds", seconds),
+            seed);
     LoopResources loops = LoopResources.create("penstock-bench", Runtime.getRuntime().availableProcessors(), true);
     Scheduler timer = Schedulers.newSingle("penstock-bench-timer", true);
     try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-");

@@ -74,11 +74,10 @@ public final class GrowthCommand extends Bench<GrowthReport> {
   @Override
   protected GrowthReport measured() {
     Checks.positive("--rounds", rounds);
+    SecondsOption.positive("--seconds", seconds);
     if (doublings < 1 || doublings > MOST_DOUBLINGS) {
       throw new IllegalArgumentException(
           "--doublings must be in [1, " + MOST_DOUBLINGS + "] (was " + doublings + ")");
-    } else if (seconds.isZero() || seconds.isNegative()) {
-      throw new IllegalArgumentException("--seconds must be > 0 (was " + seconds.toNanos() / 1e9 + ")");
     } else if (!(most >= 0)) {
       throw new IllegalArgumentException("--most must be >= 0 (was " + most + ")");
     }

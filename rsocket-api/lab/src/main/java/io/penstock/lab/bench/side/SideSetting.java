@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.side;
 
 import io.penstock.check.Checks;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.wire.transport.CongestionControl;
 import java.time.Duration;
 
@@ -26,9 +27,7 @@ public record SideSetting(BenchTransport transport, CongestionControl congestion
     Checks.positive("--connections", connections);
     Checks.positive("--rounds", rounds);
     Checks.notNegative("--spin", spin);
-    if (time.isZero() || time.isNegative()) {
-      throw new IllegalArgumentException("--seconds must be > 0 (was " + time.toNanos() / 1e9 + ")");
-    }
+    SecondsOption.positive("--seconds", time);
     if (sourceBytes < 1 << 20 || sourceBytes > 1 << 30) {
       throw new IllegalArgumentException("--source must be in [1 MiB, 1 GiB] (was " + sourceBytes + ")");
     }

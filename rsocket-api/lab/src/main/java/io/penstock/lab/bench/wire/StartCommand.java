@@ -13,6 +13,7 @@ import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.lab.bench.side.WireShape;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
+import io.penstock.node.option.SecondsOption;
 import io.penstock.node.option.SizeOption;
 import io.penstock.wire.transport.CongestionControl;
 import java.io.IOException;
@@ -64,9 +65,10 @@ public final class StartCommand extends Bench<StartReport> {
       description = "Blocks of a request (default: as many as fit 1 MiB, 1 to 256).")
   private @Nullable Integer batch;
 
-  @Option(names = "--seconds", paramLabel = "N",
-      description = "Seconds from the first request on, at least 3 (default: ${DEFAULT-VALUE}).", defaultValue = "30")
-  private int seconds;
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "Time from the first request on, whole seconds, at least 3 (default: ${DEFAULT-VALUE}).",
+      defaultValue = "30")
+  private Duration time = Duration.ZERO;
 
   StartCommand(Console console) {
     super(console);
@@ -78,8 +80,9 @@ public final class StartCommand extends Bench<StartReport> {
     if (batch != null) {
       WireShape.requireBatch(batch);
     }
-    if (seconds < 3) {
-      throw new IllegalArgumentException("--seconds must be >= 3 (was " + seconds + ")");
+    long seconds = time.toSeconds();
+    if (seconds < 3 || !time.equals(Duration.ofSeconds(seconds))) {
+      throw new IllegalArgumentException("--seconds must be a whole number >= 3 (was " + time.toNanos() / 1e9 + ")");
     }
     int bytes = Math.clamp(blockBytes, 0, Integer.MAX_VALUE);
     new BenchBlocks(bytes, layers); // refuses what no block can be
@@ -88,10 +91,10 @@ public final class StartCommand extends Bench<StartReport> {
     }
     SideSetting setting = new SideSetting(transport, CongestionControl.AUTOMATIC, layers,
         threads, 1, SOURCE_BYTES, false, Duration.ZERO, Duration.ofSeconds(1), Duration.ZERO, 1);
-    return measured(setting, bytes);
+    return measured(setting, bytes, seconds);
   }
 
-  private StartReport measured(SideSetting setting, int bytes) throws IOException {
+  private StartReport measured(SideSetting setting, int bytes, long seconds) throws IOException {
     int blocks = batch == null ? WireBench.batch(bytes) : batch;
     try (FarLink far = FarLink.start(SOURCE_BYTES);
         NearSide near = new NearSide(setting, far);
@@ -99,7 +102,7 @@ public final class StartCommand extends Bench<StartReport> {
         Load load = near.blocks(bytes, blocks, direction)) {
       long start = TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
       List<StartReport.Measured> measured = new ArrayList<>();
-      for (int second = 1; second <= seconds; second++) {
+      for (long second = 1; second <= seconds; second++) {
         long cpu = ProcessCpu.nanos() + near.farCpuNanos();
         Load.Done done = load.run(SECOND);
         measured

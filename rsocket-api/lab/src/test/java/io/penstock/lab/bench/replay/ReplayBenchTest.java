@@ -29,7 +29,8 @@ final class ReplayBenchTest {
   @Test
   void whatMakesNoSense_isRefused() {
     assertThat(LabRun.of("bench", "replay", "--rounds", "0").exitCode()).isEqualTo(2);
-    assertThat(LabRun.of("bench", "start", "--seconds", "2").err()).contains("--seconds must be >= 3 (was 2)");
+    assertThat(LabRun.of("bench", "start", "--seconds", "2").err())
+        .contains("--seconds must be a whole number >= 3 (was 2.0)");
     assertThat(LabRun.of("bench", "start", "--transport", "local").exitCode()).isEqualTo(2);
     assertThat(LabRun.of("bench", "wire", "--seconds", "0").err()).contains("--seconds must be > 0 (was 0");
     assertThat(LabRun.of("bench", "wire", "--warm-up", "soon").err())

@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 /// @param overlap share of the time of all requests that was left when the first layer of each had come: what a
 ///     decoder that begins then gains over one that waits for the whole request
 /// @param times of the gets and puts at their clients; absent for parties in processes of their own
-/// @param ceilings what this machine can do at most, where it was measured
+/// @param ceilingsGigabytesPerSecond what this machine can do at most, in 10⁹ bytes, where it was measured
 /// @param policyAlone hits of the policy without bytes and levels, which `hits` must equal if the node was not asked
 ///     again; absent where the node runs already or has several KV groups, or a request has more than 65,536 blocks
 /// @param troubles first trouble of each level that was not healthy at some time, by its name
@@ -64,7 +64,7 @@ public record ReplayReport(String penstock, String trace, String parties, int bl
     double gigabytesPerSecond, double steadyGigabytesPerSecond,
     Micros firstSliceMicros, Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, double overlap,
     Map<String, StreamTimes.Times> times,
-    Map<String, Double> ceilings, @Nullable PolicyHits policyAlone, Map<String, String> troubles) {
+    Map<String, Double> ceilingsGigabytesPerSecond, @Nullable PolicyHits policyAlone, Map<String, String> troubles) {
 
   /// True when every byte came, every byte was right, nothing leaked, the budget held, every level was healthy, and the
   /// hits are those of the policy, as far as they were compared.

@@ -23,7 +23,7 @@ final class ReportRows {
 
   private ReportRows(ReplayReport report) {
     this.r = report;
-    this.size = report.model().size(report.reuse().prefillRate());
+    this.size = report.model().size(report.reuse().prefillTokensPerSecond());
     this.ceiling = report.reuse().ceiling();
   }
 
@@ -115,7 +115,7 @@ final class ReportRows {
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
     rows.add(row("overlap", "when layer 0 has arrived, %.1f %% of the transfer is still to come", 100 * r.overlap()));
-    r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
+    r.ceilingsGigabytesPerSecond().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }
 

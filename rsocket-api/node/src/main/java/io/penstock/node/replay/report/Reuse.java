@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param promptTokens tokens of all prompts
 /// @param tokensReused tokens of the prefixes that hit: an engine need not compute them
-/// @param prefillRate tokens that an engine prefills in a second, as stated
+/// @param prefillTokensPerSecond tokens that an engine prefills in a second, as stated
 /// @param prefillSeconds time that all prompts take at this rate
 /// @param prefillSecondsSaved time that `tokensReused` take at this rate
 /// @param ceiling the outcome of a cache that never evicts
 /// @param doubt a sentence, if the prompts tell another number of tokens a block; absent else
 @JsonInclude(JsonInclude.Include.NON_NULL)
-public record Reuse(long promptTokens, long tokensReused, double prefillRate, double prefillSeconds,
+public record Reuse(long promptTokens, long tokensReused, double prefillTokensPerSecond, double prefillSeconds,
     double prefillSecondsSaved, Ceiling ceiling, @Nullable String doubt) {
   /// @param distinctBlocks different blocks: as many fill the cache
   /// @param distinctBytes their bytes of the model

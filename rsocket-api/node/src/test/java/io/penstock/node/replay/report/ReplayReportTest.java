@@ -86,7 +86,8 @@ final class ReplayReportTest {
         r.hitsByTier(), r.fillByTier(), r.copiesByTier(), r.bytesDelivered(), r.bytesVerified(), r.loopbackBytes(),
         r.corruptBlocks(), r.leakedBlocks(), r.repeatedPasses(), r.peakInFlightBytes(), r.budgetBytes(),
         r.elapsedSeconds(), r.gigabytesPerSecond(), r.steadyGigabytesPerSecond(), r.firstSliceMicros(),
-        r.firstLayerMicros(), r.firstLayerMillis(), r.lastLayerMillis(), r.overlap(), r.times(), r.ceilings(), alone,
+        r.firstLayerMicros(), r.firstLayerMillis(), r.lastLayerMillis(), r.overlap(), r.times(),
+        r.ceilingsGigabytesPerSecond(), alone,
         troubles);
   }
 

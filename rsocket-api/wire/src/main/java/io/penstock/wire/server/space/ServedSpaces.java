@@ -190,8 +190,13 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     }
     return tiers.size() == 1
         ? name(tiers.getFirst().info())
-        : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().publicId())
-            .map(String::strip).collect(Collectors.joining(", ", "one of ", ""));
+        : tiers.stream().map(tier -> shown(tier.info())).collect(Collectors.joining(", ", "one of ", ""));
+  }
+
+  private static String shown(TierInfo info) {
+    CacheSpace space = info.space();
+    return (info.name() + " " + space.publicId()).strip()
+        + (space.hasValues() ? " (values in parts of " + space.layout().blockBytes() + " bytes)" : "");
   }
 
   private static String name(TierInfo info) {
