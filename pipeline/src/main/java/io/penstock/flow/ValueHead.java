@@ -47,7 +47,7 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
   /// The length with `parts` full parts and a full head, or the most that a value may have.
   static long longest(CacheSpace space, String name, long parts) {
     ValueHead head = of(space, name, 0, BlockHash.ROOT);
-    long tail = head.partBytes() - head.tailOffset();
+    int tail = head.partBytes() - head.tailOffset();
     return parts < Integer.MAX_VALUE ? parts * head.partBytes() + tail : mostLength(space);
   }
 
