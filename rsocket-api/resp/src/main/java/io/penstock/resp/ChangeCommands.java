@@ -25,8 +25,6 @@ final class ChangeCommands {
     all.put("PEXPIRE", Commands.Entry.from(3, (session, args, done) -> end(session, args, "PX", done)));
     all.put("EXPIREAT", Commands.Entry.from(3, (session, args, done) -> end(session, args, "EXAT", done)));
     all.put("PEXPIREAT", Commands.Entry.from(3, (session, args, done) -> end(session, args, "PXAT", done)));
-    all.put("GETDEL", Commands.Entry.of(2, ChangeCommands::take));
-    all.put("GETEX", Commands.Entry.from(2, ChangeCommands::readAndEnd));
     all.put("PERSIST", Commands.Entry.of(2, ChangeCommands::keep));
     all.put("FLUSHDB", Commands.Entry.from(1, ChangeCommands::flush));
     all.put("FLUSHALL", Commands.Entry.from(1, ChangeCommands::flush));
@@ -66,37 +64,6 @@ final class ChangeCommands {
       long now = session.house().terms().clocks().wall().millis();
       long until = SetOptions.time(SetOptions.word(args.getFirst()), unit, number, now);
       change(session, args.get(1), until <= now ? PAST : until, rule, done);
-    } catch (IllegalArgumentException e) {
-      session.refuse(String.valueOf(e.getMessage()));
-      done.run();
-    }
-  }
-
-  private static void take(Session session, List<byte[]> args, Runnable done) {
-    if (isRefused(session, Role.ADMIN, done)) {
-      return;
-    }
-    ReadCommands.send(session, args.get(1), () -> {
-      String name = session.name(args.get(1));
-      session.await(name == null ? Mono.empty() : session.values().remove(name), removed -> {}, done);
-    });
-  }
-
-  private static void readAndEnd(Session session, List<byte[]> args, Runnable done) {
-    if (args.size() == 2) {
-      ReadCommands.send(session, args.get(1), done);
-      return;
-    } else if (isRefused(session, Role.ADMIN, done)) {
-      return;
-    }
-    try {
-      long now = session.house().terms().clocks().wall().millis();
-      long said = SetOptions.endOfRead(args, now);
-      long until = said > 0 && said <= now ? PAST : said;
-      ReadCommands.send(session, args.get(1), () -> {
-        String name = session.name(args.get(1));
-        session.await(name == null ? Mono.empty() : ended(session.values(), name, until), ended -> {}, done);
-      });
     } catch (IllegalArgumentException e) {
       session.refuse(String.valueOf(e.getMessage()));
       done.run();

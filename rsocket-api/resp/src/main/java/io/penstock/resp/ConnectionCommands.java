@@ -54,11 +54,10 @@ final class ConnectionCommands {
       session.reset();
       session.replies().simple("RESET");
     });
-    atOnce(all, "QUIT", 1, Integer.MAX_VALUE, (session, args) -> {
+    all.put("QUIT", Commands.Entry.from(1, (session, args, done) -> { // nothing behind it is answered
       session.replies().ok();
-      session.replies().flush();
-      session.close();
-    });
+      session.closeBehindReplies();
+    }));
   }
 
   private static void atOnce(Map<String, Commands.Entry> all, String name, int least, int most,

@@ -38,10 +38,12 @@ final class IncomingSet {
   private boolean isSettled;
   private boolean isLetGo;
   /// The condition of the options is known.
-  private boolean isDecided;
+  /// It is asked whether the condition of a value holds.
+  private boolean isAsking;
   private boolean replaces;
   private boolean isRefused;
-  private SetOptions.Answer answer = SetOptions.Answer.OK;
+  /// The client hears a number.
+  private boolean isNumber;
   private long untilMillis;
   private long waitedNanos;
   private long waitsSince;
@@ -216,7 +218,7 @@ final class IncomingSet {
       session.refuseRight(Commands.UNKNOWN_USER);
       answered();
       return;
-    } else if (!session.may(Role.WRITER) || (said.answer() == SetOptions.Answer.BEFORE && !session.may(Role.READER))) {
+    } else if (!session.may(Role.WRITER)) {
       giveUp();
       session.refuseRight(Commands.NO_RIGHT);
       answered();
@@ -227,16 +229,8 @@ final class IncomingSet {
       answered();
       return;
     }
-    answer = said.answer();
-    if (answer == SetOptions.Answer.BEFORE && name != null) {
-      session.send(name, () -> {
-        if (this.done != null) {
-          decide(said);
-        }
-      });
-    } else {
-      decide(said);
-    }
+    isNumber = said.isNumber();
+    decide(said);
   }
 
   /// Stores the value that has come, if the condition of its options holds.
@@ -249,8 +243,9 @@ final class IncomingSet {
     } else if (said.when() == SetOptions.When.NEW && !claims(name)) {
       refused();
     } else {
+      isAsking = true;
       session.await(session.values().length(name), found -> {
-        isDecided = true;
+        isAsking = false;
         if (found == null == (said.when() == SetOptions.When.NEW)) {
           complete();
         } else {
@@ -268,20 +263,18 @@ final class IncomingSet {
   }
 
   private void tellStored() {
-    switch (answer) {
-      case OK -> session.replies().ok();
-      case NUMBER -> session.replies().integer(1);
-      case BEFORE -> {
-      } // it was told what was there
+    if (isNumber) {
+      session.replies().integer(1);
+    } else {
+      session.replies().ok();
     }
   }
 
   private void tellNotStored() {
-    switch (answer) {
-      case OK -> session.replies().nil();
-      case NUMBER -> session.replies().integer(0);
-      case BEFORE -> {
-      } // as above
+    if (isNumber) {
+      session.replies().integer(0);
+    } else {
+      session.replies().nil();
     }
   }
 
@@ -303,7 +296,8 @@ final class IncomingSet {
 
   /// A question that failed was answered with its error.
   private void looked() {
-    if (!isDecided) {
+    if (isAsking) {
+      isAsking = false;
       giveUp();
       answered();
     }
@@ -326,7 +320,7 @@ final class IncomingSet {
 
   /// Answers, if the value has come and was stored or let go.
   private void ended() {
-    if (done == null || isLetGo) {
+    if (done == null || isLetGo || isAsking) {
       return;
     } else if (drops && replaces && name != null && session.may(Role.WRITER)) {
       isLetGo = true;

@@ -79,7 +79,7 @@ final class Replies {
   private void line(char type, String text) {
     ByteBuf out = out();
     out.writeByte(type);
-    out.writeCharSequence(text, StandardCharsets.UTF_8);
+    out.writeCharSequence(text.replace('\r', ' ').replace('\n', ' '), StandardCharsets.UTF_8);
     out.writeBytes(END);
   }
 

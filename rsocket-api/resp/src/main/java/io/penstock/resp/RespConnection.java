@@ -440,8 +440,11 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     if (thrown.reply != null && session().isParsing()) {
       session().replies().error("ERR Protocol error: " + thrown.reply);
     }
-    session().replies().flush(); // with what was answered before
-    bad(String.valueOf(thrown.getMessage()));
+    if (!isOver) {
+      session().use().count(Kind.REFUSAL);
+      session().endBehindReplies(String.valueOf(thrown.getMessage()));
+      over();
+    }
   }
 
   /// Ends a connection.

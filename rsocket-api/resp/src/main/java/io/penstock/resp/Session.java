@@ -1,5 +1,6 @@
 package io.penstock.resp;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -10,6 +11,7 @@ import io.penstock.node.door.DoorValues;
 import io.penstock.node.text.Reason;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Role;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -193,11 +195,21 @@ final class Session {
 
   /// Ends the connection, with what it did in the log.
   void end(String why) {
+    loggedEnd(why);
+    close();
+  }
+
+  /// As [#end], when the client has taken its replies.
+  void endBehindReplies(String why) {
+    loggedEnd(why);
+    closeBehindReplies();
+  }
+
+  private void loggedEnd(String why) {
     if (!hasRefused) {
       hasRefused = true;
       logged(why + "; its connection is ended");
     }
-    close();
   }
 
   private void logged(String why) {
@@ -207,6 +219,18 @@ final class Session {
   void close() {
     replies.release();
     ChannelFuture unused = context.close();
+  }
+
+  /// Ends the connection when the client has taken its replies, or takes them for too long.
+  void closeBehindReplies() {
+    replies.flush();
+    ChannelFuture last = context.writeAndFlush(Unpooled.EMPTY_BUFFER);
+    if (last.isDone()) {
+      close();
+    } else {
+      last.addListener(taken -> close());
+      var _ = context.executor().schedule(this::close, house.limits().stallNanos(), TimeUnit.NANOSECONDS);
+    }
   }
 
   /// Runs `task` on the loop, at once if this is its thread.

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 /// @param when whether the value must be there already, or must not
 /// @param untilMillis milliseconds since 1970 at which the value ends; 0 for never
 /// @param keepsEnd whether it ends when the value that it replaces would have
-/// @param answer what the client hears
-record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) {
-  private static final SetOptions NONE = new SetOptions(When.ALWAYS, 0, false, Answer.OK);
+/// @param isNumber whether the client hears 1 or 0, not `OK` or nil
+record SetOptions(When when, long untilMillis, boolean keepsEnd, boolean isNumber) {
+  private static final SetOptions NONE = new SetOptions(When.ALWAYS, 0, false, false);
   private static final int FIRST = 3;
   static final String NO_INTEGER = "ERR value is not an integer or out of range";
   static final String SYNTAX = "ERR syntax error";
@@ -21,16 +21,6 @@ record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) 
   /// On which condition a value is stored.
   enum When {
     ALWAYS, NEW, KNOWN
-  }
-
-  /// What a client hears when its value is stored, or is not because of the condition.
-  enum Answer {
-    /// `OK`, or nil.
-    OK,
-    /// 1, or 0.
-    NUMBER,
-    /// The value that was there before, or nil.
-    BEFORE
   }
 
   /// Reads the options of a request.
@@ -44,18 +34,16 @@ record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) 
     }
     String command = word(args.getFirst());
     return switch (command) {
-      case "SETNX" -> new SetOptions(When.NEW, 0, false, Answer.NUMBER);
-      case "GETSET" -> new SetOptions(When.ALWAYS, 0, false, Answer.BEFORE);
-      case "SETEX" -> new SetOptions(When.ALWAYS, end(command, "EX", number(args.get(2)), nowMillis), false, Answer.OK);
+      case "SETNX" -> new SetOptions(When.NEW, 0, false, true);
+      case "SETEX" -> new SetOptions(When.ALWAYS, end(command, "EX", number(args.get(2)), nowMillis), false, false);
       case "PSETEX" ->
-        new SetOptions(When.ALWAYS, end(command, "PX", number(args.get(2)), nowMillis), false, Answer.OK);
+        new SetOptions(When.ALWAYS, end(command, "PX", number(args.get(2)), nowMillis), false, false);
       default -> words(args, nowMillis);
     };
   }
 
   private static SetOptions words(List<byte[]> args, long nowMillis) {
     When when = When.ALWAYS;
-    Answer answer = Answer.OK;
     String ending = "";
     byte[] time = null;
     for (int i = FIRST; i < args.size(); i++) {
@@ -63,7 +51,6 @@ record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) 
       switch (word) {
         case "NX" -> when = same(when == When.ALWAYS, when, When.NEW);
         case "XX" -> when = same(when == When.ALWAYS, when, When.KNOWN);
-        case "GET" -> answer = Answer.BEFORE;
         case "KEEPTTL" -> ending = same(ending.isEmpty(), ending, word);
         case "EX", "PX", "EXAT", "PXAT" -> {
           ending = same(ending.isEmpty(), ending, word);
@@ -76,7 +63,7 @@ record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) 
       }
     }
     long until = time == null ? 0 : end("set", ending, number(time), nowMillis);
-    return new SetOptions(when, until, ending.equals("KEEPTTL"), answer);
+    return new SetOptions(when, until, ending.equals("KEEPTTL"), false);
   }
 
   /// A word may be said twice, but no other one of its kind.
@@ -85,18 +72,6 @@ record SetOptions(When when, long untilMillis, boolean keepsEnd, Answer answer) 
       throw new IllegalArgumentException(SYNTAX);
     }
     return now;
-  }
-
-  /// When a value ends that is read by `GETEX key …`: milliseconds since 1970; 0 for never.
-  ///
-  /// @throws IllegalArgumentException as [#of]
-  static long endOfRead(List<byte[]> args, long nowMillis) {
-    String word = word(args.get(2));
-    boolean isTime = word.equals("EX") || word.equals("PX") || word.equals("EXAT") || word.equals("PXAT");
-    if (isTime ? args.size() != FIRST + 1 : args.size() != FIRST || !word.equals("PERSIST")) {
-      throw new IllegalArgumentException(SYNTAX);
-    }
-    return isTime ? end("getex", word, number(args.get(FIRST)), nowMillis) : 0;
   }
 
   static String word(byte[] argument) {

@@ -75,9 +75,10 @@ final class SharedLoop {
   }
 
   private void next() {
-    turns.remove().run();
+    Runnable turn = turns.remove();
     if (!turns.isEmpty()) {
       again();
     }
+    turn.run();
   }
 }

@@ -6,7 +6,7 @@ import java.util.Map;
 final class ValueCommands {
   private static final int NONE = -1;
   private static final Map<String, Integer> PLACES =
-      Map.of("SET", 2, "SETNX", 2, "GETSET", 2, "SETEX", 3, "PSETEX", 3);
+      Map.of("SET", 2, "SETNX", 2, "SETEX", 3, "PSETEX", 3);
 
   private ValueCommands() {}
 
@@ -16,7 +16,6 @@ final class ValueCommands {
     };
     all.put("SET", Commands.Entry.from(3, none));
     all.put("SETNX", Commands.Entry.of(3, none));
-    all.put("GETSET", Commands.Entry.of(3, none));
     all.put("SETEX", Commands.Entry.of(4, none));
     all.put("PSETEX", Commands.Entry.of(4, none));
   }

@@ -33,7 +33,9 @@ final class FaultTier extends ForwardingTier {
     /// A claim of room is never answered.
     STALL,
     /// A removal or a question fails.
-    ERROR
+    ERROR,
+    /// A lease comes after a longer while.
+    SLOW
   }
 
   /// How often what happens; the same for the tiers of one door.
@@ -64,6 +66,7 @@ final class FaultTier extends ForwardingTier {
   }
 
   private static final Duration LATE = Duration.ofMillis(20);
+  private static final Duration SLOW = Duration.ofMillis(100);
 
   private final BlockTier tier;
   private final Faults faults;
@@ -90,7 +93,8 @@ final class FaultTier extends ForwardingTier {
 
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    return tier.lease(keys, onMiss, scope).map(lease -> scope.adopt(new ForwardingLease(lease) {
+    Mono<Lease> leased = tier.lease(keys, onMiss, scope);
+    return Mono.defer(() -> faults.happens(Fault.SLOW) ? leased.delaySubscription(SLOW) : leased).map(lease -> scope.adopt(new ForwardingLease(lease) {
       @Override
       public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope window) {
         return super.windows(maxBlocks, window).concatMap(blocks -> {

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +102,17 @@ final class RefusedRequestsTest {
       assertThat(client.call("DEL", "k")).isEqualTo(":0"); // it may not read errors
       assertThat(said()).singleElement().asString()
           .startsWith(BEFORE + "NOPERM this user has no right to this request; user alice, from 127.0.0.1:");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"SETEX k 100 v", "PSETEX k 100 v", "SETNX k v", "SET k v NX", "EXPIREAT k 4102444800"})
+  void reader_storesNothing_andEndsNothing(String request) throws IOException {
+    try (OpenDoor door = open(); RespClient client = door.connect()) {
+      assertThat(client.call("AUTH", TOKEN)).isEqualTo("+OK");
+      assertThat(client.call((Object[]) request.split(" ")))
+          .isEqualTo("-NOPERM this user has no right to this request");
+      assertThat(client.call("EXISTS", "k")).isEqualTo(":0");
     }
   }
 
@@ -199,6 +211,28 @@ final class RefusedRequestsTest {
       assertThat(client.line()).isEqualTo("+OK");
       assertThat(client.line()).isEqualTo("+PONG");
       assertThat(client.line()).isEqualTo("-ERR Protocol error: invalid multibulk length");
+      assertThat(client.isEnded()).isTrue();
+    }
+  }
+
+  /// The client begins to read when all has been asked for.
+  @ParameterizedTest
+  @ValueSource(strings = {"*x\r\n", "*1\r\n$4\r\nQUIT\r\n"})
+  void longRepliesBeforeTheEnd_comeWhole(String end) throws IOException {
+    byte[] value = new byte[1_000_000];
+    new Random(1).nextBytes(value);
+    try (OpenDoor door = OpenDoor.open(); RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", value)).isEqualTo("+OK");
+      for (int i = 0; i < 16; i++) {
+        client.send(request("GET", "k"));
+      }
+      client.send(RespClient.bytes(end));
+      for (int i = 0; i < 16; i++) {
+        assertThat(client.line()).isEqualTo("$1000000");
+        assertThat(client.read(value.length)).isEqualTo(value);
+        assertThat(client.line()).isEmpty();
+      }
+      assertThat(client.line()).isIn("+OK", "-ERR Protocol error: invalid multibulk length");
       assertThat(client.isEnded()).isTrue();
     }
   }
