@@ -34,7 +34,7 @@ final class FaultTier extends ForwardingTier {
     STALL,
     /// A removal or a question fails.
     ERROR,
-    /// A lease comes after a longer while.
+    /// A question is answered after a longer while.
     SLOW
   }
 
@@ -79,7 +79,8 @@ final class FaultTier extends ForwardingTier {
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
-    return orError(tier.contains(keys));
+    Mono<Presence> answer = orError(tier.contains(keys));
+    return Mono.defer(() -> faults.happens(Fault.SLOW) ? answer.delaySubscription(SLOW) : answer);
   }
 
   @Override
@@ -93,8 +94,7 @@ final class FaultTier extends ForwardingTier {
 
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    Mono<Lease> leased = tier.lease(keys, onMiss, scope);
-    return Mono.defer(() -> faults.happens(Fault.SLOW) ? leased.delaySubscription(SLOW) : leased).map(lease -> scope.adopt(new ForwardingLease(lease) {
+    return tier.lease(keys, onMiss, scope).map(lease -> scope.adopt(new ForwardingLease(lease) {
       @Override
       public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope window) {
         return super.windows(maxBlocks, window).concatMap(blocks -> {
