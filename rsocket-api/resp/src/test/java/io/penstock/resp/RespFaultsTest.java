@@ -64,7 +64,7 @@ final class RespFaultsTest {
         client.send(request("SETNX", key, "v")).send(request("PING"));
         assertThat(client.line()).isEqualTo(":1");
         assertThat(client.line()).isEqualTo("+PONG");
-        client.send(request("SET", key, NEW, "XX")).send(request("PING"));
+        client.send(request("SET", key, "v", "XX")).send(request("PING"));
         assertThat(client.line()).isEqualTo("$-1");
         assertThat(client.line()).isEqualTo("+PONG");
       }
