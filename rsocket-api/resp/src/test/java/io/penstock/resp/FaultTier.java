@@ -33,9 +33,7 @@ final class FaultTier extends ForwardingTier {
     /// A claim of room is never answered.
     STALL,
     /// A removal or a question fails.
-    ERROR,
-    /// A question is answered after a longer while.
-    SLOW
+    ERROR
   }
 
   /// How often what happens; the same for the tiers of one door.
@@ -66,7 +64,6 @@ final class FaultTier extends ForwardingTier {
   }
 
   private static final Duration LATE = Duration.ofMillis(20);
-  private static final Duration SLOW = Duration.ofMillis(100);
 
   private final BlockTier tier;
   private final Faults faults;
@@ -79,8 +76,7 @@ final class FaultTier extends ForwardingTier {
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
-    Mono<Presence> answer = orError(tier.contains(keys));
-    return Mono.defer(() -> faults.happens(Fault.SLOW) ? answer.delaySubscription(SLOW) : answer);
+    return orError(tier.contains(keys));
   }
 
   @Override

@@ -54,23 +54,6 @@ final class RespFaultsTest {
     return value;
   }
 
-  /// The room of a value fails while the tiers are asked whether its name is new.
-  @Test
-  void conditionalValueThatIsLetGo_whileItsConditionIsLookedAt_hasOneReply() throws IOException {
-    faults.set(FaultTier.Fault.LATE, 1);
-    faults.set(FaultTier.Fault.SLOW, 1);
-    try (RespClient client = door.connect()) {
-      for (String key : List.of("a", "b")) {
-        client.send(request("SETNX", key, "v")).send(request("PING"));
-        assertThat(client.line()).isEqualTo(":1");
-        assertThat(client.line()).isEqualTo("+PONG");
-        client.send(request("SET", key, "v", "XX")).send(request("PING"));
-        assertThat(client.line()).isEqualTo("$-1");
-        assertThat(client.line()).isEqualTo("+PONG");
-      }
-    }
-  }
-
   @Test
   void valueThatIsLetGo_takesTheOneBeforeWithIt() throws IOException {
     open(RespSettings.ROOM, "50ms");
