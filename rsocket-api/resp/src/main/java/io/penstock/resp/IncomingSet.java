@@ -12,6 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /// One `SET`, or a command like it, while its value comes. The tier takes each piece as it has room, and the value
 /// becomes visible when all of it has come, with its end and its options. A value that waits too long for room is read
@@ -36,6 +38,10 @@ final class IncomingSet {
   private boolean drops;
   private boolean isStored;
   private boolean isSettled;
+  /// Another writer is to store its value first.
+  private boolean givesWay;
+  /// Whether the client hears that its value is stored if it gives way.
+  private final Sinks.One<Boolean> decided = Sinks.one();
   private boolean isLetGo;
   /// The condition of the options is known.
   /// It is asked whether the condition of a value holds.
@@ -109,8 +115,24 @@ final class IncomingSet {
   }
 
   private void put(String name) {
-    putting.update(session.values().put(name, length, value, () -> untilMillis)
+    Mono<Boolean> replacing = Mono.defer(() -> {
+      session.onLoop(this::giveWay);
+      return decided.asMono();
+    });
+    putting.update(session.values().put(name, length, value, () -> untilMillis, replacing)
         .subscribe(stored -> session.onLoop(() -> settled(stored)), failure -> session.onLoop(() -> failed(failure))));
+  }
+
+  private void giveWay() {
+    givesWay = true;
+    if (done == null) {
+      asked.run();
+    }
+  }
+
+  /// Whether bytes that come are let go.
+  private boolean letsGo() {
+    return drops || isSettled || givesWay;
   }
 
   private void settled(boolean stored) {
@@ -136,7 +158,7 @@ final class IncomingSet {
 
   /// Whether the next bytes must wait.
   boolean waits() {
-    boolean now = left() > 0 && !drops && !isSettled && !value.wants();
+    boolean now = left() > 0 && !letsGo() && !value.wants();
     if (now) {
       watch();
     } else if (done == null) {
@@ -171,10 +193,10 @@ final class IncomingSet {
     if (one == null) {
       return true;
     }
-    while (one.isReadable() && !drops && !isSettled && value.wants()) {
+    while (one.isReadable() && !letsGo() && value.wants()) {
       value.put(one);
     }
-    if (one.isReadable() && !drops && !isSettled) {
+    if (one.isReadable() && !letsGo()) {
       return false;
     }
     piece = null;
@@ -305,6 +327,7 @@ final class IncomingSet {
   }
 
   private void complete() {
+    var _ = decided.tryEmitValue(replaces);
     if (!drops && !isSettled) {
       if (length == 0 && name != null) {
         put(name);

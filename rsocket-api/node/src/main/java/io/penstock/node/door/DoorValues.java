@@ -12,6 +12,7 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.TierEvent;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -33,6 +34,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
 
 /// The values of one space, in the form of `PROTOCOL.md`, section 8. A value lies in the tier with the longest parts
 /// that waste at most a third of its bytes; else in that with the shortest.
@@ -45,6 +47,8 @@ public final class DoorValues {
   private static final int HEAD_BYTES = 36;
   private static final int ALIGNMENT = 64;
   private static final int WASTE = 3;
+  /// How long a writer waits for the one that it gives way to.
+  private static final Duration WAY = Duration.ofMillis(100);
   /// Memory that the key of a block takes while names are looked for, roughly.
   private static final int KEY_BYTES = 64;
 
@@ -55,6 +59,7 @@ public final class DoorValues {
   private final NameTurns turns = new NameTurns();
   private final InstantSource wall;
   private final LongSupplier nanos;
+  private final Scheduler timers;
   private final Disposable.Composite watching = Disposables.composite();
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final List<NameSearch> searches;
@@ -67,6 +72,7 @@ public final class DoorValues {
   /// @param memory of names, and the pace at which they are looked for
   DoorValues(List<BlockTier> tiers, NameMemory memory, DoorTerms.Threads threads, DoorTerms.Clocks clocks) {
     this.nanos = clocks.nanos();
+    this.timers = threads.timers();
     if (tiers.isEmpty()) {
       throw new IllegalArgumentException("tiers must be at least one (was none)");
     }
@@ -165,16 +171,19 @@ public final class DoorValues {
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
     return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
-        size(name, length), () -> 0);
+        size(name, length), () -> 0, Mono.just(true));
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
   ///
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
-  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
+  /// @param replaces subscribed if another writer is to store its value first: whether the client of this one is told
+  ///     that its value was stored all the same. Then no older value is left under the name
+  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis,
+      Mono<Boolean> replaces) {
     return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
-        size(name, length), untilMillis);
+        size(name, length), untilMillis, replaces);
   }
 
   private interface Replacing {
@@ -187,19 +196,21 @@ public final class DoorValues {
   /// visible: a node that dies between the two steps, and starts again, has neither, and not the old one beside the
   /// new one. Of writers of one name at a time, the one that is known last has it.
   ///
-  /// A writer that gives way to another one takes away what lies under the name, for a client that was told that its
-  /// value is stored must not read an older one; but not if a put has stored a value since this one began, which has
-  /// taken away the older ones itself. Each of these changes has a turn of its own, so that none of them takes away
+  /// A writer that gives way to another one waits until that one has stored its value: then it is as if it had stored its
+  /// own just before. If the other one fails, or takes too long, it takes away what lies under the name, for a client
+  /// that was told that its value is stored must not read an older one. Each of these changes has a turn of its own, so that none of them takes away
   /// what another put stores between its look and its removal. That holds for all doors of this node. A value that
   /// another client of the node stores in these moments, without a door, may go, too.
   ///
   /// @param size that the new value gets
-  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis) {
-    return Mono.using(() -> turns.enter(name), turn -> put(turn, name, bytes, size, untilMillis),
+  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis, Mono<Boolean> replaces) {
+    return Mono.using(() -> turns.enter(name), turn -> put(turn, name, bytes, size, untilMillis, replaces),
         NameTurns.Turn::leave);
   }
 
-  private Mono<Boolean> put(NameTurns.Turn turn, String name, Replacing bytes, int size, LongSupplier untilMillis) {
+  private Mono<Boolean> put(NameTurns.Turn turn, String name, Replacing bytes, int size, LongSupplier untilMillis,
+      Mono<Boolean> replaces) {
+    turn.write();
     KnownNames.Known before = known.of(name);
     if (before != null) {
       known.ignoreEvents(before);
@@ -230,7 +241,7 @@ public final class DoorValues {
               : turn.toItsEnd(remove(displaced)).thenReturn(true);
         }).switchIfEmpty(Mono.defer(() -> {
           heed(going.get(), 0);
-          return giveWay(turn, name).thenReturn(false);
+          return giveWay(turn, name, replaces).thenReturn(false);
         })).doOnError(failure -> ended(name, going.get(), old.get(), size, untilMillis)).doFinally(end -> {
           if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
             ended(name, going.get(), old.get(), size, untilMillis);
@@ -238,10 +249,12 @@ public final class DoorValues {
         });
   }
 
-  /// Takes away what lies under the name of a put to which another one did not leave its place, unless a put has stored
-  /// a value since it began.
-  private Mono<Void> giveWay(NameTurns.Turn turn, String name) {
-    return turn.begin().then(Mono.defer(() -> turn.isOvertaken() ? Mono.empty() : turn.toItsEnd(removeAll(name))));
+  private Mono<Void> giveWay(NameTurns.Turn turn, String name, Mono<Boolean> replaces) {
+    turn.giveWay();
+    return replaces.defaultIfEmpty(false).flatMap(isTold -> isTold
+        ? turn.others().timeout(Mono.delay(WAY, timers), Mono.empty()).then(turn.begin())
+            .then(Mono.defer(() -> turn.isOvertaken() ? Mono.<Void>empty() : turn.toItsEnd(removeAll(name))))
+        : Mono.empty());
   }
 
   private Mono<Void> removeAll(String name) {

@@ -4,6 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -46,6 +50,9 @@ final class NameTurns {
     @GuardedBy("this") private final Queue<Turn> waiting = new ArrayDeque<>();
     @GuardedBy("this") private @Nullable Turn holder;
     @GuardedBy("this") private long stored;
+    /// Parties that may store a value.
+    @GuardedBy("this") private int writers;
+    @GuardedBy("this") private final Map<MonoSink<Void>, Turn> watching = new LinkedHashMap<>();
 
     synchronized long stored() {
       return stored;
@@ -53,6 +60,45 @@ final class NameTurns {
 
     synchronized void countStored() {
       stored++;
+    }
+
+    synchronized void write(Turn one) {
+      one.isWriting = true;
+      writers++;
+    }
+
+    /// @return those who awaited it; none while others may store a value, and none has
+    synchronized List<MonoSink<Void>> stopWriting(Turn one) {
+      if (!one.isWriting) {
+        return List.of();
+      }
+      one.isWriting = false;
+      writers--;
+      List<MonoSink<Void>> told = new ArrayList<>();
+      for (Map.Entry<MonoSink<Void>, Turn> each : watching.entrySet()) {
+        if (isOver(each.getValue())) {
+          told.add(each.getKey());
+        }
+      }
+      told.forEach(watching::remove);
+      return told;
+    }
+
+    @GuardedBy("this") private boolean isOver(Turn one) {
+      return writers == 0 || stored != one.storedBefore;
+    }
+
+    /// @return false if there is nothing to wait for
+    synchronized boolean watch(Turn one, MonoSink<Void> sink) {
+      if (isOver(one)) {
+        return false;
+      }
+      watching.put(sink, one);
+      return true;
+    }
+
+    synchronized void unwatch(MonoSink<Void> sink) {
+      watching.remove(sink);
     }
 
     /// @return whether the turn is that of `one`, which begins or has begun
@@ -125,6 +171,7 @@ final class NameTurns {
     private final Name name;
     private final long storedBefore;
     private boolean hasLeft;
+    private boolean isWriting;
     private int steps;
     private @Nullable MonoSink<Void> sink;
 
@@ -160,9 +207,33 @@ final class NameTurns {
       });
     }
 
+    /// Says that this one may store a value, until it has, leaves or gives way.
+    void write() {
+      name.write(this);
+    }
+
     /// Says that the value of the name was stored. In this turn.
     void stored() {
       name.countStored();
+    }
+
+    /// Says that this one stores nothing any more.
+    void giveWay() {
+      stopWriting();
+    }
+
+    /// Completes when another one has stored a value since this one entered, or none may any more.
+    Mono<Void> others() {
+      return Mono.create(others -> {
+        others.onDispose(() -> name.unwatch(others));
+        if (!name.watch(this, others)) {
+          others.success();
+        }
+      });
+    }
+
+    private void stopWriting() {
+      name.stopWriting(this).forEach(MonoSink::success);
     }
 
     /// Whether another one has stored the value of the name since this one entered.
@@ -172,6 +243,7 @@ final class NameTurns {
 
     /// Ends this turn, once its steps have ended. To be called once.
     void leave() {
+      stopWriting();
       ended(name.leave(this));
     }
 
