@@ -1,5 +1,6 @@
 package io.penstock.node.door;
 
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.LeasedValue;
@@ -45,6 +46,8 @@ public final class DoorValues {
   private static final int HEAD_BYTES = 36;
   private static final int ALIGNMENT = 64;
   private static final int WASTE = 3;
+  /// The condition that always holds.
+  public static final Condition ANY = version -> {};
   /// Memory that the key of a block takes while names are looked for, roughly.
   private static final int KEY_BYTES = 64;
 
@@ -164,8 +167,23 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
+    return put(name, length, bytes, ANY);
+  }
+
+  /// Stores a value as the other form does, if `condition` holds. The value that is there stays if another writer is
+  /// first, so the client is to be told of it.
+  public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes, Condition condition) {
     return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
-        size(name, length), () -> 0);
+        size(name, length), () -> 0, condition);
+  }
+
+  /// What must hold for a put to replace what is there.
+  public interface Condition {
+    /// Called when all bytes have come, in the turn of the put: no other put of a door of this node changes the value
+    /// until this one has stored its own. What it throws ends the put, which then changes nothing.
+    ///
+    /// @param version of the value that is there; null if there is none
+    void require(@Nullable BlockHash version);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
@@ -173,8 +191,15 @@ public final class DoorValues {
   /// @param untilMillis asked when all bytes have come: milliseconds since 1970 at which the value ends, 0 for never. A
   ///     restart of the node forgets it
   public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis) {
+    return put(name, length, bytes, untilMillis, ANY);
+  }
+
+  /// Stores a value as the other form does, if `condition` holds. The value that is there stays if another writer is
+  /// first, so the client is to be told of it.
+  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis,
+      Condition condition) {
     return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
-        size(name, length), untilMillis);
+        size(name, length), untilMillis, condition);
   }
 
   private interface Replacing {
@@ -187,26 +212,27 @@ public final class DoorValues {
   /// visible: a node that dies between the two steps, and starts again, has neither, and not the old one beside the
   /// new one. Of writers of one name at a time, the one that is known last has it.
   ///
-  /// A writer that gives way to another one takes away what lies under the name, for a client that was told that its
-  /// value is stored must not read an older one; but not if a put has stored a value since this one began, which has
-  /// taken away the older ones itself. Each of these changes has a turn of its own, so that none of them takes away
-  /// what another put stores between its look and its removal. That holds for all doors of this node. A value that
-  /// another client of the node stores in these moments, without a door, may go, too.
+  /// A writer without a condition that gives way to another one takes away what lies under the name, for a client that
+  /// was told that its value is stored must not read an older one; but not if a put has stored a value since this one
+  /// began, which has taken away the older ones itself. Each of these changes has a turn of its own, so that none of
+  /// them takes away what another put stores between its look and its removal. That holds for all doors of this node.
+  /// A value that another client of the node stores in these moments, without a door, may go, too.
   ///
   /// @param size that the new value gets
-  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis) {
-    return Mono.using(() -> turns.enter(name), turn -> put(turn, name, bytes, size, untilMillis),
+  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis, Condition condition) {
+    return Mono.using(() -> turns.enter(name), turn -> put(turn, name, bytes, size, untilMillis, condition),
         NameTurns.Turn::leave);
   }
 
-  private Mono<Boolean> put(NameTurns.Turn turn, String name, Replacing bytes, int size, LongSupplier untilMillis) {
+  private Mono<Boolean> put(NameTurns.Turn turn, String name, Replacing bytes, int size, LongSupplier untilMillis,
+      Condition condition) {
     KnownNames.Known before = known.of(name);
     if (before != null) {
       known.ignoreEvents(before);
     }
     AtomicReference<KnownNames.@Nullable Known> going = new AtomicReference<>(before);
     AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
-    Mono<StoredValue> last = turn.begin().then(Mono.defer(() -> {
+    Mono<StoredValue> last = turn.begin().then(required(name, condition)).then(Mono.defer(() -> {
       KnownNames.Known now = known.of(name);
       if (now != null && !now.equals(before)) {
         known.ignoreEvents(now);
@@ -230,12 +256,25 @@ public final class DoorValues {
               : turn.toItsEnd(remove(displaced)).thenReturn(true);
         }).switchIfEmpty(Mono.defer(() -> {
           heed(going.get(), 0);
-          return giveWay(turn, name).thenReturn(false);
+          return condition.equals(ANY) ? giveWay(turn, name).thenReturn(false) : Mono.just(false);
         })).doOnError(failure -> ended(name, going.get(), old.get(), size, untilMillis)).doFinally(end -> {
           if (end == SignalType.CANCEL) { // its room is given back by now, so that no commit follows
             ended(name, going.get(), old.get(), size, untilMillis);
           }
         });
+  }
+
+  /// Asks `condition`, in a turn; so it takes no other turn, as a look for what is whole would.
+  private Mono<Void> required(String name, Condition condition) {
+    return condition.equals(ANY)
+        ? Mono.empty()
+        : Mono.defer(() -> {
+          KnownNames.Known one = known.of(name);
+          return one == null
+              ? Flux.range(0, stores.size()).concatMap(size -> headAt(name, size), 1).mapNotNull(at -> at.orElse(null))
+                  .next().singleOptional()
+              : Mono.just(Optional.of(one.stored()).filter(there -> !isOver(one)));
+        }).doOnNext(there -> condition.require(there.map(at -> at.info().version()).orElse(null))).then();
   }
 
   /// Takes away what lies under the name of a put to which another one did not leave its place, unless a put has stored
