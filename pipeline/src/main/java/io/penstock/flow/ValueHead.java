@@ -21,6 +21,8 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
   /// Room for the longest name, and as much for bytes.
   static final int LEAST_PART_BYTES = 4096;
   private static final int MOST_NAME_BYTES = 2048;
+  /// The keys of all parts must fit in one array.
+  private static final int MOST_PARTS = Integer.MAX_VALUE / BlockHash.BYTES;
   private static final int MAGIC = 0x31564B50; // "PKV1"
   private static final int FORMAT = 1;
   private static final int FIXED_BYTES = 36;
@@ -35,20 +37,24 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     }
     ValueHead head = new ValueHead(space, name, length, version, nameBytes);
     if (length > mostLength(space)) {
-      throw new IllegalArgumentException("length must be at most 2^31 - 1 parts (was " + length + ")");
+      throw new IllegalArgumentException("length must be at most 2^27 - 1 parts (was " + length + ")");
     }
     return head;
   }
 
   private static long mostLength(CacheSpace space) {
-    return (long) space.layout().blockBytes() * Integer.MAX_VALUE;
+    return (long) space.layout().blockBytes() * MOST_PARTS;
   }
 
-  /// The length with `parts` full parts and a full head, or the most that a value may have.
+  /// The length with `parts` full parts and a full head, or the most that a value may have; 0 if `parts` is
+  /// negative.
   static long longest(CacheSpace space, String name, long parts) {
     ValueHead head = of(space, name, 0, BlockHash.ROOT);
     int tail = head.partBytes() - head.tailOffset();
-    return parts < Integer.MAX_VALUE ? parts * head.partBytes() + tail : mostLength(space);
+    if (parts < 0) {
+      return 0; // not even a head
+    }
+    return parts < MOST_PARTS ? parts * head.partBytes() + tail : mostLength(space);
   }
 
   /// The head in `memory`, if it is one.

@@ -142,6 +142,41 @@ final class RespValuesTest {
     }
   }
 
+  /// Its value gives way to one of which the first half has come, and which comes to nothing in the end.
+  @Test
+  void conditionThatDoesNotHold_takesNothingAway_besideAnotherWriter() throws IOException {
+    byte[] before = value(1, 200_000);
+    byte[] half = request("SET", "k", value(2, 200_000));
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", before)).isEqualTo("+OK");
+      try (RespClient other = door.connect()) {
+        other.send(half, 0, half.length / 2);
+        Eventually.holds("half of a value has come", () -> door.house.underWay() == 1);
+        assertThat(client.call("SET", "k", value(3, 200_000), "NX")).isEqualTo("$-1");
+        assertThat(client.bulk("GET", "k")).isEqualTo(before);
+      }
+      Eventually.holds("the other is gone", () -> door.house.underWay() == 0);
+      assertThat(client.bulk("GET", "k")).isEqualTo(before);
+    }
+  }
+
+  /// The one that is first has its value; the other is told that it was stored, as if just before.
+  @Test
+  void ofTwoWritersAtATime_oneHasTheName_andReadersFindAValueMeanwhile() throws Exception {
+    byte[] before = value(1, 200_000);
+    byte[] half = request("SET", "k", value(2, 200_000));
+    try (RespClient client = door.connect(); RespClient first = door.connect(); RespClient second = door.connect()) {
+      assertThat(client.call("SET", "k", before)).isEqualTo("+OK");
+      first.send(half, 0, half.length / 2);
+      Eventually.holds("half of a value has come", () -> door.house.underWay() == 1);
+      second.send(request("SET", "k", value(3, 200_000)));
+      first.send(half, half.length / 2, half.length);
+      assertThat(first.line()).isEqualTo("+OK");
+      assertThat(second.line()).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "k")).isIn(value(2, 200_000), value(3, 200_000));
+    }
+  }
+
   @Test
   void otherCommandsThatStore_streamTheirValuesToo() throws IOException {
     try (RespClient client = door.connect()) {

@@ -248,6 +248,50 @@ final class PainsTest {
   }
 
   @Test
+  void ofWritersThatReplaceOneObject_oneStores_andTheOtherIsRefused() throws IOException {
+    try (TestNode node = TestNode.start(folder, "s3.room.timeout: 60s\n");
+        RawClient first = new RawClient(node.port());
+        RawClient second = new RawClient(node.port())) {
+      for (int length : new int[] {2, 50_000, 1_000_000}) { // in one block, in parts, and in another size
+        String tag = second.ask("PUT", "/b/k", "", bytes(3, 2)).headers().get("etag");
+        String match = "If-Match: " + tag + "\r\n";
+        first.send(first.head("PUT", "/b/k", "Content-Length: " + length + "\r\n" + match
+            + "Expect: 100-continue\r\n"));
+        assertThat(first.answer(false).status()).isEqualTo(100); // its write has begun
+        int ofSecond = second.ask("PUT", "/b/k", match, bytes(2, 2)).status();
+        first.send(bytes(1, length));
+        int ofFirst = first.answer(false).status();
+        // In one block the first has the place of the object already; else the second is quicker
+        assertThat(List.of(ofFirst, ofSecond)).as("%d bytes", length)
+            .isEqualTo(length == 2 ? List.of(200, 409) : List.of(412, 200));
+        assertThat(second.get("/b/k").body()).isEqualTo(length == 2 ? bytes(1, 2) : bytes(2, 2));
+      }
+    }
+  }
+
+  @Test
+  void aWriteUnlessATagIsThere_thatIsDropped_leavesNoOldObject() throws IOException {
+    try (TestNode node = TestNode.start(folder, "s3.room.timeout: 60s\n");
+        RawClient client = new RawClient(node.port());
+        RawClient half = new RawClient(node.port())) {
+      assertThat(client.ask("PUT", "/b/k", "", bytes(1, 100)).status()).isEqualTo(200);
+      half.send(half.head("PUT", "/b/half", "Content-Length: 5\r\nExpect: 100-continue\r\n"));
+      assertThat(half.answer(false).status()).isEqualTo(100); // it has begun, so a drain waits for it
+      Disposable draining = node.node().drain().subscribe();
+      RawClient.Answer read;
+      do {
+        assertThat(client.ask("PUT", "/b/k", "If-None-Match: \"x\"\r\n", bytes(2, 100)).status()).isEqualTo(200);
+        read = client.get("/b/k");
+        if (read.status() == 200) {
+          assertThat(read.body()).isEqualTo(bytes(2, 100));
+        }
+      } while (read.status() == 200); // until nothing is stored any more
+      assertThat(read.status()).isEqualTo(404);
+      draining.dispose();
+    }
+  }
+
+  @Test
   void aWriter_abortsItsUpload_andRemovesNothingElse() throws IOException {
     Path users = Files.writeString(folder.resolve("users"), "engine:sha256$" + "0".repeat(64) + "\n");
     Path rules = Files.writeString(folder.resolve("rules"), "users:\n  engine: writer\n");

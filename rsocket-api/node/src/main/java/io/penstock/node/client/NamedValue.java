@@ -139,7 +139,7 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
       Optional<LeasedValue> found =
           Answers.of(new ValueStore(node.tier()).get(name, scope).singleOptional(), patience);
       if (found.isEmpty()) {
-        return missing(new Outcome(name, 0, false, false));
+        return missing(node, new Outcome(name, 0, false, false));
       }
       LeasedValue value = found.get();
       try (WritableByteChannel to = destination.open()) {
@@ -165,7 +165,7 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
   int remove(NodeLink node) {
     boolean removed = Answers.of(new ValueStore(node.tier()).remove(name), patience);
     if (!removed) {
-      return missing(new Removal(name, false));
+      return missing(node, new Removal(name, false));
     }
     if (json) {
       console.json(new Removal(name, true));
@@ -175,10 +175,14 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     return ExitCode.OK;
   }
 
-  /// Values of the doors lie with others of about their length.
-  private int missing(Object outcome) {
-    tell(outcome, "missing " + name + " (the doors keep a value by its length, with --value-part-bytes "
-        + DoorSettings.RESP.partBytes().initial().replace(" ", "").replace(",", " or ") + ")");
+  /// Values of the doors lie with others of about their length. What parts the doors of the node have is not known
+  /// here, so the hint is for the space alone that they use by default.
+  private int missing(NodeLink node, Object outcome) {
+    boolean mayBeOfDoors = node.tier().info().space().model().equals(DoorSettings.RESP.spaces().initial());
+    tell(outcome, "missing " + name + (mayBeOfDoors
+        ? " (doors keep a value by its length, by default with --value-part-bytes "
+            + DoorSettings.RESP.partBytes().initial().replace(" ", "").replace(",", " or ") + ")"
+        : ""));
     return ExitCode.FOUND_FAILURE;
   }
 

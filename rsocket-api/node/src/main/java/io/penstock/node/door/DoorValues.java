@@ -1,5 +1,6 @@
 package io.penstock.node.door;
 
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.LeasedValue;
@@ -49,6 +50,8 @@ public final class DoorValues {
   private static final int WASTE = 3;
   /// How long a writer waits for the one that it gives way to.
   private static final Duration WAY = Duration.ofMillis(100);
+  /// The condition that always holds.
+  public static final Condition ANY = version -> {};
   /// Memory that the key of a block takes while names are looked for, roughly.
   private static final int KEY_BYTES = 64;
 
@@ -170,8 +173,23 @@ public final class DoorValues {
   /// @param bytes of the value, as [ValueStore#put] takes them
   /// @return true if the value was stored; false if another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
+    return put(name, length, bytes, ANY);
+  }
+
+  /// Stores a value as the other form does, if `condition` holds. The value that is there stays if another writer is
+  /// first, so the client is to be told of it.
+  public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes, Condition condition) {
     return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
-        size(name, length), () -> 0, Mono.just(true));
+        size(name, length), () -> 0, condition, Mono.just(condition.equals(ANY)));
+  }
+
+  /// What must hold for a put to replace what is there.
+  public interface Condition {
+    /// Called when all bytes have come, in the turn of the put: no other put of a door of this node changes the value
+    /// until this one has stored its own. What it throws ends the put, which then changes nothing.
+    ///
+    /// @param version of the value that is there; null if there is none
+    void require(@Nullable BlockHash version);
   }
 
   /// Stores a value whose bytes are written where they are to lie, and that may end by itself.
@@ -182,8 +200,20 @@ public final class DoorValues {
   ///     that its value was stored all the same. Then no older value is left under the name
   public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis,
       Mono<Boolean> replaces) {
+    return put(name, length, bytes, untilMillis, ANY, replaces);
+  }
+
+  /// Stores a value as the other form does, if `condition` holds. The value that is there stays if another writer is
+  /// first, so the client is to be told of it.
+  public Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis,
+      Condition condition) {
+    return put(name, length, bytes, untilMillis, condition, Mono.just(condition.equals(ANY)));
+  }
+
+  private Mono<Boolean> put(String name, long length, ValueStore.Filling bytes, LongSupplier untilMillis,
+      Condition condition, Mono<Boolean> replaces) {
     return put(name, (store, same, before, last) -> store.replace(same, length, bytes, before, last),
-        size(name, length), untilMillis, replaces);
+        size(name, length), untilMillis, condition, replaces);
   }
 
   private interface Replacing {
@@ -196,20 +226,22 @@ public final class DoorValues {
   /// visible: a node that dies between the two steps, and starts again, has neither, and not the old one beside the
   /// new one. Of writers of one name at a time, the one that is known last has it.
   ///
-  /// A writer that gives way to another one waits until that one has stored its value: then it is as if it had stored its
-  /// own just before. If the other one fails, or takes too long, it takes away what lies under the name, for a client
-  /// that was told that its value is stored must not read an older one. Each of these changes has a turn of its own, so that none of them takes away
-  /// what another put stores between its look and its removal. That holds for all doors of this node. A value that
-  /// another client of the node stores in these moments, without a door, may go, too.
+  /// A writer without a condition that gives way to another one waits until that one has stored its value: then it is as
+  /// if it had stored its own just before. If the other one fails, or takes too long, it takes away what lies under the
+  /// name, for a client that was told that its value is stored must not read an older one. Each of these changes has a
+  /// turn of its own, so that none of them takes away what another put stores between its look and its removal. That
+  /// holds for all doors of this node. A value that another client of the node stores in these moments, without a door,
+  /// may go, too.
   ///
   /// @param size that the new value gets
-  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis, Mono<Boolean> replaces) {
-    return Mono.using(() -> turns.enter(name), turn -> put(turn, name, bytes, size, untilMillis, replaces),
-        NameTurns.Turn::leave);
+  private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis, Condition condition,
+      Mono<Boolean> replaces) {
+    return Mono.using(() -> turns.enter(name),
+        turn -> put(turn, name, bytes, size, untilMillis, condition, replaces), NameTurns.Turn::leave);
   }
 
   private Mono<Boolean> put(NameTurns.Turn turn, String name, Replacing bytes, int size, LongSupplier untilMillis,
-      Mono<Boolean> replaces) {
+      Condition condition, Mono<Boolean> replaces) {
     turn.write();
     KnownNames.Known before = known.of(name);
     if (before != null) {
@@ -217,7 +249,7 @@ public final class DoorValues {
     }
     AtomicReference<KnownNames.@Nullable Known> going = new AtomicReference<>(before);
     AtomicReference<@Nullable Optional<StoredValue>> old = new AtomicReference<>();
-    Mono<StoredValue> last = turn.begin().then(Mono.defer(() -> {
+    Mono<StoredValue> last = turn.begin().then(required(name, condition)).then(Mono.defer(() -> {
       KnownNames.Known now = known.of(name);
       if (now != null && !now.equals(before)) {
         known.ignoreEvents(now);
@@ -249,6 +281,20 @@ public final class DoorValues {
         });
   }
 
+  /// Asks `condition`, in a turn; so it takes no other turn, as a look for what is whole would.
+  private Mono<Void> required(String name, Condition condition) {
+    return condition.equals(ANY)
+        ? Mono.empty()
+        : Mono.defer(() -> {
+          KnownNames.Known one = known.of(name);
+          return one == null
+              ? Flux.range(0, stores.size()).concatMap(size -> headAt(name, size), 1).mapNotNull(at -> at.orElse(null))
+                  .next().singleOptional()
+              : Mono.just(Optional.of(one.stored()).filter(there -> !isOver(one)));
+        }).doOnNext(there -> condition.require(there.map(at -> at.info().version()).orElse(null))).then();
+  }
+
+  /// Waits for the writer that stores its value first, and takes away what lies under the name if there was none.
   private Mono<Void> giveWay(NameTurns.Turn turn, String name, Mono<Boolean> replaces) {
     turn.giveWay();
     return replaces.defaultIfEmpty(false).flatMap(isTold -> isTold

@@ -2,22 +2,27 @@ package io.penstock.node.option;
 
 import io.penstock.node.text.Durations;
 import java.time.Duration;
+import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 
-/// Reads an option that is a time in seconds, or with a unit: `15`, `0.5` or `15s`; 0 for none.
+/// Reads an option that is a time in seconds, or with a unit: `15`, `0.5` or `15s`; 0 for none, and a day at most.
 public final class SecondsOption implements ITypeConverter<Duration> {
-  private static final double MOST = 86_400;
+  private static final Duration MOST = Duration.ofDays(1);
 
   @Override
   public Duration convert(String text) {
-    if (!text.strip().matches("\\d+(\\.\\d+)?")) {
-      return Durations.parse(text);
-    }
-    double seconds = Double.parseDouble(text);
-    if (seconds > MOST) {
+    Duration time = read(text.strip());
+    if (time.compareTo(MOST) > 0) {
       throw new IllegalArgumentException("time must be at most a day (was " + text + ")");
     }
-    return Duration.ofNanos(Math.round(seconds * 1e9));
+    return time;
+  }
+
+  private static Duration read(String text) {
+    if (text.matches("\\d+(\\.\\d+)?")) {
+      return Duration.ofNanos(Math.round(Double.parseDouble(text) * 1e9)); // all that is too long is 292 years
+    }
+    return text.toLowerCase(Locale.ROOT).matches("0+(\\.0+)?\\s*(ms|s|m|h)") ? Duration.ZERO : Durations.parse(text);
   }
 
   /// @return `time`

@@ -28,7 +28,7 @@ public record DiskRoom(DiskSpace disk, long heldBytes) {
   /// Room of the disk of `folder`. Empty for a disk that does not answer in time, or not at all: the opening reports
   /// its failure.
   public static Optional<DiskRoom> within(Duration patience, Path folder) {
-    return DiskAnswer.within(patience, () -> of(folder));
+    return DiskAnswer.within(patience, "the room on the disk of " + folder, () -> of(folder));
   }
 
   /// Room of the disk of `folder`, which may not exist yet.

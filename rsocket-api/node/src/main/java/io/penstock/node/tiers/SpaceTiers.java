@@ -163,8 +163,8 @@ public final class SpaceTiers implements NodeSpaces {
     if (disk != null && !opening.base.ssd().isOff()) {
       Set<Path> own = plans.stream().map(TierPlan::disk).filter(Objects::nonNull).map(DiskPlan::folder)
           .collect(Collectors.toSet());
-      DiskAnswer.within(disk.health().stallAfter(), () -> OtherJournals.beside(own, disk.folder()))
-          .flatMap(OtherJournals::advice).ifPresent(LOG::warn);
+      DiskAnswer.within(disk.health().stallAfter(), "what other journals " + disk.folder() + " has",
+          () -> OtherJournals.beside(own, disk.folder())).flatMap(OtherJournals::advice).ifPresent(LOG::warn);
     }
   }
 

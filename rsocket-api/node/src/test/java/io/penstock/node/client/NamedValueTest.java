@@ -92,10 +92,21 @@ final class NamedValueTest {
   }
 
   @Test
+  void missingValue_ofASpaceThatDoorsDoNotUseByDefault_hasNoHint() {
+    HostTier other = new HostTier(ValueStore.space("mine", 16 << 10, ""), 16,
+        StackOptions.defaults("mine").withIngressBlocks(8).withExact(false), TierListener.noop());
+    LinkedTier.Run get = new LinkedTier(other).run("get", "--model", "mine", "--value-part-bytes", "16KiB", "--name",
+        "none", "--output", folder.resolve("out").toString());
+    assertThat(get.err()).contains("missing none").doesNotContain("doors");
+    assertThat(get.code()).isEqualTo(1);
+    other.close().block(SOON);
+  }
+
+  @Test
   void missingValue_mayBeWhereTheDoorsKeepOthersOfItsLength() {
     LinkedTier.Run get = new LinkedTier(tier).run("get", "--model", "values", "--value-part-bytes", "16KiB", "--name",
         "none", "--output", folder.resolve("out").toString());
-    assertThat(get.err()).contains("missing none (the doors keep a value by its length, with --value-part-bytes"
+    assertThat(get.err()).contains("missing none (doors keep a value by its length, by default with --value-part-bytes"
         + " 256.5KiB or 64.5KiB or 4.5KiB)");
     assertThat(get.code()).isEqualTo(1);
   }

@@ -120,4 +120,38 @@ final class NameTurnsTest {
     assertThat(unguarded[0]).isEqualTo(8_000);
     assertThat(turns.count()).isZero();
   }
+
+  @Test
+  void writerThatGivesWay_waitsUntilAnotherHasStored() {
+    NameTurns.Turn first = turns.enter("a");
+    first.write();
+    NameTurns.Turn second = turns.enter("a");
+    second.write();
+    second.giveWay();
+    second.others().subscribe(end -> {}, failure -> {}, () -> done.add("second goes on"));
+    assertThat(done).isEmpty();
+    first.stored();
+    first.leave();
+    assertThat(done).containsExactly("second goes on");
+    assertThat(second.isOvertaken()).isTrue();
+    second.leave();
+    assertThat(turns.count()).isZero();
+  }
+
+  @Test
+  void writersThatGiveWay_doNotWaitForEachOther_norForOneThatFails() {
+    NameTurns.Turn first = turns.enter("a");
+    first.write();
+    for (String each : List.of("second", "third")) {
+      NameTurns.Turn turn = turns.enter("a");
+      turn.write();
+      turn.giveWay();
+      turn.others().doFinally(end -> turn.leave()).subscribe(end -> {}, failure -> {},
+          () -> done.add(each + ' ' + turn.isOvertaken()));
+    }
+    assertThat(done).isEmpty();
+    first.leave();
+    assertThat(done).containsExactly("second false", "third false");
+    assertThat(turns.count()).isZero();
+  }
 }

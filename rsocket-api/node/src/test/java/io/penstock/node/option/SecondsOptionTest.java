@@ -16,20 +16,31 @@ final class SecondsOptionTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"0.3s, 300", "0.3, 300", "300ms, 300", "1.5m, 90000", "2, 2000", "0.001s, 1", "0.25h, 900000"})
+  @CsvSource({"0.3s, 300", "0.3, 300", "300ms, 300", "1.5m, 90000", "2, 2000", "0.001s, 1", "0.25h, 900000",
+    "24h, 86400000", "86400, 86400000"})
   void time_isReadInAnyUnit(String text, long millis) {
     assertThat(read(text)).isEqualTo(Duration.ofMillis(millis));
   }
 
   @Test
-  void numberAlone_isSeconds_alsoOfLessThanAMillisecond_andOfNone() {
+  void numberAlone_isSeconds_alsoOfLessThanAMillisecond() {
     assertThat(read("0.0005")).isEqualTo(Duration.ofNanos(500_000));
-    assertThat(read("0")).isZero();
-    assertThatThrownBy(() -> read("86401")).hasMessage("time must be at most a day (was 86401)");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"0s", "0.0s", "s", "1 day", "-1s", "1e3s", ".5s", "0.4ms"})
+  @ValueSource(strings = {"0", "0.0", "0s", "0.0s", "0 ms", "00H"})
+  void none_isReadInAnyUnit(String text) {
+    assertThat(read(text)).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"86401", "99999999999999999999999", "24.5h", "1441m", "999999999h"})
+  void moreThanADay_isRefused_inAnyUnit(String text) {
+    assertThatThrownBy(() -> read(text)).hasMessage("time must be at most a day (was " + text + ")");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "1 day", "-1s", "1e3s", ".5s", "0.4ms"})
   void whatIsNoTime_isRefused(String text) {
     assertThatThrownBy(() -> read(text))
         .hasMessage("duration must be at least 1ms, such as 500ms, 30s or 2m (was " + text + ")");

@@ -526,7 +526,7 @@ final class ServeSpacesTest {
       assertThat(renamed.said().lines().filter(line -> line.contains("ssd.dir must"))).singleElement().asString()
           .containsPattern("WARN .*ssd.dir must have journals of the spaces of this node alone \\(has also: "
               + ssd.resolve("b") + ", \\d+(\\.\\d+)? [KM]?i?B\\): name a space as such a folder to have its blocks"
-              + " again, or delete the folder$");
+              + " again, or delete what no other node uses$");
       renamed.terminate();
       assertThat(renamed.exitCode()).isZero();
     }
@@ -539,8 +539,8 @@ final class ServeSpacesTest {
     }
     try (NodeProcess back = NodeProcess.start(folder, "--config",
         Files.writeString(folder.resolve("back.yaml"), ON_DISK.formatted(ssd, "a", "b")).toString())) {
-      assertThat(back.said()).contains("(has also: " + ssd + ", ", "the files of " + ssd + " itself are of a node"
-          + " without spaces: serve them without spaces, or delete them");
+      assertThat(back.said()).contains("(has also: " + ssd + ", ", "serve without spaces to have the blocks of " + ssd
+          + " itself again, or delete what no other node uses");
       back.terminate();
       assertThat(back.exitCode()).isZero();
     }

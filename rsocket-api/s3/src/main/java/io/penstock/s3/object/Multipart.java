@@ -65,7 +65,7 @@ final class Multipart {
       Upload upload = upload(ask);
       int number = number(ask);
       String value = upload.nameOf(number);
-      return writes.store(ask.values(), value, ask.use(), incoming, false).flatMap(outcome -> {
+      return writes.store(ask.values(), value, ask.use(), incoming, Writes.Terms.NONE).flatMap(outcome -> {
         Part part = new Part(value, incoming.length(), outcome.version(), outcome.isStored());
         Part before = uploads.has(upload) ? upload.add(number, part) : part;
         return (before == null ? Mono.just(false) : ask.values().remove(before.value())).thenReturn(

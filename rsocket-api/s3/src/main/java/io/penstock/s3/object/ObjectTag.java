@@ -1,6 +1,7 @@
 package io.penstock.s3.object;
 
 import io.penstock.block.BlockHash;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// Tags of objects (`ETag`): the version of the value. They look like those of uploads in parts, so that no client
@@ -26,6 +27,11 @@ final class ObjectTag {
       }
     }
     return false;
+  }
+
+  /// Whether a header such as `If-None-Match` names every object.
+  static boolean isAny(@Nullable String header) {
+    return header != null && Stream.of(header.split(",", -1)).anyMatch(each -> each.strip().equals("*"));
   }
 
   /// Whether `tag`, with or without its quotation marks, is that of `version`.

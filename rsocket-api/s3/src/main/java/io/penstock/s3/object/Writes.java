@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -22,7 +23,6 @@ import reactor.core.publisher.Mono;
 /// using the node.
 final class Writes {
   private static final Logger LOG = LoggerFactory.getLogger(Writes.class);
-  private static final String NONE_MATCH = "If-None-Match";
   /// When an object ends by itself.
   private static final LongSupplier NEVER = () -> 0;
 
@@ -45,14 +45,46 @@ final class Writes {
     }
   }
 
+  /// Conditions of a request that let it replace what is there.
+  ///
+  /// @param none `If-None-Match`
+  /// @param match `If-Match`
+  record Terms(@Nullable String none, @Nullable String match) implements DoorValues.Condition {
+    static final Terms NONE = new Terms(null, null);
+
+    private static Terms of(Ask ask) {
+      return new Terms(ask.headers().get("If-None-Match"), ask.headers().get("If-Match"));
+    }
+
+    /// Whether the request wants no object to be there.
+    boolean isNew() {
+      return ObjectTag.isAny(none);
+    }
+
+    boolean areSome() {
+      return none != null || match != null;
+    }
+
+    @Override
+    public void require(@Nullable BlockHash version) {
+      if (match != null && version == null) {
+        throw Reads.none();
+      }
+      boolean isOther = match != null && !ObjectTag.matches(match, version);
+      if (isOther || (none != null && ObjectTag.matches(none, version))) {
+        throw refused();
+      }
+    }
+  }
+
   /// Where an object is to be made.
   private record Place(DoorValues values, String name) {}
 
   Mono<Reply> put(Ask ask, Incoming incoming) {
-    boolean isNew = ask.headers().contains(NONE_MATCH);
-    Mono<Outcome> stored = allowed(ask)
-        .then(Mono.defer(() -> store(ask.values(), ask.name(), ask.use(), incoming, isNew)));
-    return (isNew ? alone(ask, stored) : stored)
+    Terms terms = Terms.of(ask);
+    Mono<Outcome> stored = allowed(ask, terms)
+        .then(Mono.defer(() -> store(ask.values(), ask.name(), ask.use(), incoming, terms)));
+    return (terms.isNew() ? alone(ask, stored) : stored)
         .map(outcome -> Reply.empty(200).with("ETag", outcome.tag()).with(incoming.compared()));
   }
 
@@ -61,30 +93,27 @@ final class Writes {
     Place place = new Place(ask.values(), ask.name());
     return Mono.using(() -> {
       if (!creating.add(place)) {
-        throw new S3Exception(S3Code.CONDITIONAL_REQUEST_CONFLICT,
-            "object must be made by one request at a time (another makes it now)");
+        throw conflict();
       }
       return place;
     }, mine -> stored, creating::remove); // before the response: the client may try again at once
+  }
+
+  private static S3Exception conflict() {
+    return new S3Exception(S3Code.CONDITIONAL_REQUEST_CONFLICT,
+        "object must be made by one request at a time (another makes it now)");
   }
 
   private static S3Exception refused() {
     return new S3Exception(S3Code.PRECONDITION_FAILED, "object must be as the conditions say (is not)");
   }
 
-  /// Whether conditions of the request let it replace what is there.
-  private static Mono<Void> allowed(Ask ask) {
-    String none = ask.headers().get(NONE_MATCH);
-    String match = ask.headers().get("If-Match");
-    if (none == null && match == null) {
-      return Mono.empty();
-    }
-    return ask.values().info(ask.name()).map(info -> (none == null || !ObjectTag.matches(none, info.version()))
-        && (match == null || ObjectTag.matches(match, info.version())))
-        .switchIfEmpty(match == null ? Mono.just(true) : Mono.error(Reads::none))
-        .flatMap(may -> may
-            ? Mono.empty()
-            : Mono.error(Writes::refused));
+  /// Looks before the body is read; the put looks again when it is whole.
+  private static Mono<Void> allowed(Ask ask, Terms terms) {
+    return terms.areSome()
+        ? ask.values().info(ask.name()).singleOptional()
+            .doOnNext(there -> terms.require(there.map(ValueStore.Info::version).orElse(null))).then()
+        : Mono.empty();
   }
 
   private enum Fate {
@@ -94,20 +123,19 @@ final class Writes {
     DROPPED
   }
 
-  /// @param isNew whether the request wants no object to be there
-  Mono<Outcome> store(DoorValues values, String name, DoorUses.Use use, Incoming incoming, boolean isNew) {
+  Mono<Outcome> store(DoorValues values, String name, DoorUses.Use use, Incoming incoming, Terms terms) {
     return Mono.defer(() -> {
       Mono<Fate> stored = isDraining.getAsBoolean()
           ? incoming.bytes().then(Mono.just(Fate.DROPPED))
-          : written(values, name, incoming).map(is -> is ? Fate.STORED : Fate.LOST)
+          : written(values, name, incoming, terms).map(is -> is ? Fate.STORED : Fate.LOST)
               .onErrorResume(KvException.class, failure -> dropped(name, failure).thenReturn(Fate.DROPPED));
       return Mono.firstWithSignal(stored, incoming.givenUp().thenReturn(Fate.DROPPED))
           .flatMap(fate -> incoming.whole().thenReturn(fate));
     }).flatMap(fate -> switch (fate) {
       case STORED -> known(values, name);
-      case LOST -> isNew ? Mono.<Outcome>error(Writes::refused) : known(values, name);
+      case LOST -> terms.areSome() ? Mono.<Outcome>error(terms.isNew() ? refused() : conflict()) : known(values, name);
       // A new object has none before it; one of another writer stays
-      case DROPPED -> isNew ? Mono.<Outcome>empty() : values.remove(name).then(Mono.<Outcome>empty());
+      case DROPPED -> terms.isNew() ? Mono.<Outcome>empty() : values.remove(name).then(Mono.<Outcome>empty());
     }).doOnNext(outcome -> {
       use.count(DoorUses.Kind.WRITE);
       use.add(DoorUses.Kind.BYTES_IN, incoming.length());
@@ -117,10 +145,11 @@ final class Writes {
     }));
   }
 
-  private static Mono<Boolean> written(DoorValues values, String name, Incoming incoming) {
+  private static Mono<Boolean> written(DoorValues values, String name, Incoming incoming, Terms terms) {
+    DoorValues.Condition condition = terms.areSome() ? terms : DoorValues.ANY;
     return incoming.length() == 0
-        ? values.put(name, 0, incoming.bytes()) // which end when the body is verified
-        : Mono.using(incoming::filling, filling -> values.put(name, incoming.length(), filling, NEVER),
+        ? values.put(name, 0, incoming.bytes(), condition) // which end when the body is verified
+        : Mono.using(incoming::filling, filling -> values.put(name, incoming.length(), filling, NEVER, condition),
             Incoming.Filling::dispose);
   }
 

@@ -19,9 +19,9 @@ final class Failures {
   private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
   /// What happens to clients that do nothing wrong.
   private static final Set<S3Code> ORDINARY = Set.of(S3Code.NO_SUCH_KEY, S3Code.NO_SUCH_UPLOAD,
-      S3Code.PRECONDITION_FAILED, S3Code.CONDITIONAL_REQUEST_CONFLICT, S3Code.INVALID_RANGE, S3Code.INCOMPLETE_BODY,
-      S3Code.SLOW_DOWN,
-      S3Code.SERVICE_UNAVAILABLE, S3Code.INTERNAL_ERROR);
+      S3Code.PRECONDITION_FAILED, S3Code.CONDITIONAL_REQUEST_CONFLICT, S3Code.INVALID_RANGE,
+      S3Code.INVALID_PART_NUMBER, S3Code.INCOMPLETE_BODY, S3Code.SLOW_DOWN, S3Code.SERVICE_UNAVAILABLE,
+      S3Code.INTERNAL_ERROR);
 
   private Failures() {}
 

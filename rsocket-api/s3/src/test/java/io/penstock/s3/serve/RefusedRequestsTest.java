@@ -60,7 +60,8 @@ final class RefusedRequestsTest {
 
   @Test
   void missesAndConditions_haveNoLine() {
-    for (S3Code code : List.of(S3Code.NO_SUCH_KEY, S3Code.PRECONDITION_FAILED, S3Code.INCOMPLETE_BODY)) {
+    for (S3Code code : List.of(S3Code.NO_SUCH_KEY, S3Code.PRECONDITION_FAILED, S3Code.INCOMPLETE_BODY,
+        S3Code.INVALID_RANGE, S3Code.INVALID_PART_NUMBER)) {
       assertThat(Failures.isToBeLogged(new S3Exception(code, "key must be another (was this)"))).isFalse();
     }
     assertThat(Failures.isToBeLogged(new S3Exception(S3Code.INVALID_ARGUMENT, "name must be short (was long)")))

@@ -8,13 +8,20 @@ import io.penstock.storage.engine.NativePages;
 import io.penstock.storage.engine.SegmentWindow;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// The files of a journal that no engine has open, or can open.
 public final class JournalFiles implements AutoCloseable {
@@ -72,6 +79,43 @@ public final class JournalFiles implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /// Bytes of the files of a journal, which may be in use: those in `directory`, and in its folder for each run. What
+  /// cannot be read, or goes meanwhile, counts as none.
+  ///
+  /// @param unread told each such file or folder
+  public static long bytes(Path directory, BiConsumer<Path, IOException> unread) throws IOException {
+    AtomicLong sum = new AtomicLong();
+    Files.walkFileTree(directory, Set.of(), RUNS, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes facts) {
+        return folder.equals(directory) || ChronicleEngine.RUN.matcher(folder.getFileName().toString()).matches()
+            ? FileVisitResult.CONTINUE
+            : FileVisitResult.SKIP_SUBTREE; // another journal
+      }
+
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes facts) {
+        sum.addAndGet(facts.isRegularFile() ? facts.size() : 0);
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException failure) {
+        unread.accept(file, failure);
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException failure) {
+        if (failure != null) {
+          unread.accept(folder, failure);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+    });
+    return sum.get();
   }
 
   private static boolean isPlain(Path directory) {
