@@ -6,6 +6,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.flow.ValueStore;
+import io.penstock.node.door.DoorValues;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Presence;
@@ -108,11 +109,11 @@ final class CancelledPutsTest {
     List<BlockTier> tiers = new ArrayList<>();
     try (OpenDoor door = open(tiers, moment, cancelled)) {
       if (before > 0) {
-        assertThat(door.values.put("k", before, CancelledPutsTest::fill, () -> 0).block()).isTrue();
+        assertThat(door.values.put("k", before, CancelledPutsTest::fill, () -> 0, DoorValues.ANY).block()).isTrue();
       }
       BaseSubscriber<Boolean> put = new BaseSubscriber<>() {};
       cancelled.set(put);
-      door.values.put("k", length, CancelledPutsTest::fill, () -> 0).subscribe(put);
+      door.values.put("k", length, CancelledPutsTest::fill, () -> 0, DoorValues.ANY).subscribe(put);
       Eventually.holds("the put is cancelled", () -> cancelled.get() == null);
       if (moment == Moment.AFTER_THE_COMMIT && length == 100) {
         Eventually.holds("the value that was stored is known", () -> door.values.knownLength("k").orElse(-1) == length);
@@ -153,7 +154,7 @@ final class CancelledPutsTest {
       assertThat(door.values.knownLength("k")).as("the door did not see that").isEmpty();
       BaseSubscriber<Boolean> put = new BaseSubscriber<>() {};
       cancelled.set(put);
-      door.values.put("k", 100, CancelledPutsTest::fill, () -> until).subscribe(put);
+      door.values.put("k", 100, CancelledPutsTest::fill, () -> until, DoorValues.ANY).subscribe(put);
       Eventually.holds("the put is cancelled", () -> cancelled.get() == null);
       boolean isNew = moment == Moment.AFTER_THE_COMMIT;
       Eventually.holds("the value is known", () -> door.values.knownLength("k").orElse(-1) == (isNew ? 100 : 200));

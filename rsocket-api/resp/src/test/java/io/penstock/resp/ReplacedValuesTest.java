@@ -171,14 +171,15 @@ final class ReplacedValuesTest {
       };
     }, Map.of(), Access.open())) {
       long until = remover == Remover.QUESTION ? door.wallMillis.get() + 1 : 0;
-      assertThat(door.values.put("k", length, filled((byte) 1), () -> until).block(SOON)).isTrue();
+      assertThat(door.values.put("k", length, filled((byte) 1), () -> until, DoorValues.ANY).block(SOON)).isTrue();
       CompletableFuture<Boolean> stored =
-          door.values.put("k", length, memory -> filled((byte) 2).fill(memory).then(bytes.asMono()), () -> 0)
+          door.values
+              .put("k", length, memory -> filled((byte) 2).fill(memory).then(bytes.asMono()), () -> 0, DoorValues.ANY)
               .toFuture();
       isWatched.set(true);
       switch (remover) {
         case WRITER -> {
-          assertThat(door.values.put("k", length, filled((byte) 3), () -> 0).block(SOON)).isFalse();
+          assertThat(door.values.put("k", length, filled((byte) 3), () -> 0, DoorValues.ANY).block(SOON)).isFalse();
           bytes.tryEmitEmpty(); // in case that it removed nothing
         }
         case READER -> {
@@ -236,7 +237,7 @@ final class ReplacedValuesTest {
         });
       }
     }, Map.of(), Access.open())) {
-      assertThat(door.values.put("k", length, filled((byte) 1), () -> 0).block(SOON)).isTrue();
+      assertThat(door.values.put("k", length, filled((byte) 1), () -> 0, DoorValues.ANY).block(SOON)).isTrue();
       assertThat(asked.getFirst()).isEqualTo("reserve");
       assertThat(asked.stream().filter("contains"::equals)).hasSize(OpenDoor.SIZES.size());
     }

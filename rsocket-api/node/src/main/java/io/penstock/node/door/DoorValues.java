@@ -226,12 +226,12 @@ public final class DoorValues {
   /// visible: a node that dies between the two steps, and starts again, has neither, and not the old one beside the
   /// new one. Of writers of one name at a time, the one that is known last has it.
   ///
-  /// A writer without a condition that gives way to another one waits until that one has stored its value: then it is as
-  /// if it had stored its own just before. If the other one fails, or takes too long, it takes away what lies under the
-  /// name, for a client that was told that its value is stored must not read an older one. Each of these changes has a
-  /// turn of its own, so that none of them takes away what another put stores between its look and its removal. That
-  /// holds for all doors of this node. A value that another client of the node stores in these moments, without a door,
-  /// may go, too.
+  /// A writer without a condition that gives way to another one waits until that one has stored its value: then it is
+  /// as if it had stored its own just before. If the other one fails, or takes too long, it takes away what lies under
+  /// the name, for a client that was told that its value is stored must not read an older one. Each of these changes
+  /// has a turn of its own, so that none of them takes away what another put stores between its look and its removal.
+  /// That holds for all doors of this node. A value that another client of the node stores in these moments, without a
+  /// door, may go, too.
   ///
   /// @param size that the new value gets
   private Mono<Boolean> put(String name, Replacing bytes, int size, LongSupplier untilMillis, Condition condition,
