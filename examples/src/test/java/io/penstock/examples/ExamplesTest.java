@@ -104,7 +104,6 @@ final class ExamplesTest {
   @CsvSource(delimiter = '|',
       value = {"stream --seconds 0 | --seconds must be > 0 (was 0)", "stream --rate 0 | --rate must be > 0 (was 0)",
         "stream --size 1 | --size must be from 64 KiB to 4 GiB (was 1 B)",
-        "stream --second -1 | --second must be >= 0 (was -1)",
         "stream --budget 1KiB | --budget must be >= one slice, 64 KiB (was 1 KiB)",
         "pipe --size 0 | --size must be > 0 (was 0)",
         "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)",

@@ -1,6 +1,7 @@
 package io.penstock.node.option;
 
 import io.penstock.node.text.Durations;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
@@ -29,7 +30,8 @@ public final class SecondsOption implements ITypeConverter<Duration> {
   /// @throws IllegalArgumentException if it is none
   public static Duration positive(String option, Duration time) {
     if (time.isZero() || time.isNegative()) {
-      throw new IllegalArgumentException("%s must be > 0 (was %s)".formatted(option, time.toNanos() / 1e9));
+      throw new IllegalArgumentException("%s must be > 0 (was %s)".formatted(option,
+          BigDecimal.valueOf(time.toNanos(), 9).stripTrailingZeros().toPlainString()));
     }
     return time;
   }

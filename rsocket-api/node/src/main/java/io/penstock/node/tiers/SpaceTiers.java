@@ -164,7 +164,8 @@ public final class SpaceTiers implements NodeSpaces {
       Set<Path> own = plans.stream().map(TierPlan::disk).filter(Objects::nonNull).map(DiskPlan::folder)
           .collect(Collectors.toSet());
       DiskAnswer.within(disk.health().stallAfter(), "what other journals " + disk.folder() + " has",
-          () -> OtherJournals.beside(own, disk.folder())).flatMap(OtherJournals::advice).ifPresent(LOG::warn);
+          () -> OtherJournals.beside(own, disk.folder())).flatMap(OtherJournals::advice)
+          .ifPresent(advice -> LOG.warn("journals of other spaces: {}", advice));
     }
   }
 

@@ -56,6 +56,6 @@ final class SecondsOptionTest {
   @Test
   void noTime_isRefused_whereSomeMustPass() {
     assertThatThrownBy(() -> SecondsOption.positive("--seconds", read("0")))
-        .hasMessage("--seconds must be > 0 (was 0.0)");
+        .hasMessage("--seconds must be > 0 (was 0)");
   }
 }
