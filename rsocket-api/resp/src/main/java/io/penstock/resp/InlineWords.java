@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The words of a line that a person has written, as Redis splits it: at blanks, but for those in `"…"`, where `\n` and
-/// `\x00` stand for bytes, and in `'…'`.
+/// The words of a line that a person has written, as Redis splits it: at blanks, but for those in quotation marks.
+/// Between double ones `\n` and `\x00` stand for bytes.
 final class InlineWords {
   private final byte[] line;
   private final List<byte[]> words = new ArrayList<>();

@@ -74,6 +74,9 @@ final class NameTurns {
       }
       one.isWriting = false;
       writers--;
+      if (watching.isEmpty()) { // as for nearly every value
+        return List.of();
+      }
       List<MonoSink<Void>> told = new ArrayList<>();
       for (Map.Entry<MonoSink<Void>, Turn> each : watching.entrySet()) {
         if (isOver(each.getValue())) {
