@@ -214,6 +214,11 @@ final class IncomingSet {
     return piece == null && came < length && !drops && value.wants();
   }
 
+  /// Bytes of the value that were copied.
+  long copied() {
+    return value.copied();
+  }
+
   /// Whether bytes of the value have not come.
   boolean hasMoreToCome() {
     return left() > 0;

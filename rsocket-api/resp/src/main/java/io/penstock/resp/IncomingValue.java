@@ -20,6 +20,7 @@ final class IncomingValue implements ValueStore.Filling {
   private final int length;
   private long filled;
   private long came;
+  private long copied;
   /// Takes the end of the value.
   private @Nullable Filling last;
   private boolean isInside;
@@ -120,6 +121,11 @@ final class IncomingValue implements ValueStore.Filling {
     return filling != null;
   }
 
+  /// Bytes that no socket had read to where they lie.
+  long copied() {
+    return copied;
+  }
+
   /// The memory for the next bytes, for a socket to read into; null for none.
   ///
   /// @param behind bytes that may come behind those of the value: there is room for all of them, or for none
@@ -145,6 +151,7 @@ final class IncomingValue implements ValueStore.Filling {
     MemorySegment from = MemorySegment.ofBuffer(piece.nioBuffer(piece.readerIndex(), bytes));
     if (from.address() != into.address() + filled) {
       MemorySegment.copy(from, JAVA_BYTE, 0, into, JAVA_BYTE, filled, bytes);
+      copied += bytes;
     }
     piece.skipBytes(bytes);
     filled += bytes;

@@ -6,7 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// Writes replies in RESP2 or RESP3. Short ones gather in one buffer until [#flush]. On the event loop of the channel.
+/// Writes replies in RESP2 or RESP3. Short ones gather in one buffer until [#flush()]. On the event loop of the channel.
 final class Replies {
   private static final int SHORT = 512;
   private static final int MOST_GATHERED = 64 << 10;
@@ -18,11 +18,16 @@ final class Replies {
   private static final byte[] END = ascii("\r\n");
 
   private final ChannelHandlerContext context;
+  private final SharedLoop loop;
+  private final Runnable flushDue = this::flushDue;
   private @Nullable ByteBuf gathered;
+  /// They are to be sent when other connections of the loop had their turn.
+  private boolean isDue;
   private boolean isThree;
 
-  Replies(ChannelHandlerContext context) {
+  Replies(ChannelHandlerContext context, SharedLoop loop) {
     this.context = context;
+    this.loop = loop;
   }
 
   private static byte[] ascii(String text) {
@@ -138,11 +143,30 @@ final class Replies {
   }
 
   void flush() {
+    isDue = false;
     write();
     context.flush();
   }
 
+  /// Sends them with those to other connections of the loop, at once if there are none.
+  void flushSoon() {
+    if (!isDue) {
+      isDue = loop.repliesLater(flushDue);
+      if (!isDue) {
+        flush();
+      }
+    }
+  }
+
+  /// Sends those that are to be sent soon.
+  void flushDue() {
+    if (isDue) {
+      flush();
+    }
+  }
+
   void release() {
+    isDue = false;
     ByteBuf out = gathered;
     if (out != null) {
       gathered = null;

@@ -5,8 +5,9 @@ import static java.util.Objects.requireNonNull;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.redis.ArrayHeaderRedisMessage;
 import io.netty.handler.codec.redis.BulkStringHeaderRedisMessage;
 import io.netty.handler.codec.redis.BulkStringRedisContent;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /// One connection: it answers one request after the other, in their order. While a reply is not there, a value waits
 /// for room, or the client does not take its replies, nothing more is read than what had come. On the event loop of its
 /// channel.
-final class RespConnection extends ChannelInboundHandlerAdapter implements ValueReads.Reader {
+final class RespConnection extends ChannelDuplexHandler implements ValueReads.Reader {
   private static final int MOST_ARGUMENTS = 64 << 10;
   private static final int MOST_ARGUMENT_BYTES = 1 << 20;
   private static final int MOST_UNKNOWN_BYTES = 16 << 10;
@@ -63,6 +64,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private boolean isPumping;
   /// The bytes of a value wait until those of others were read.
   private boolean awaitsTurn;
+  private boolean hasCopied;
+  /// The client sends no more.
+  private boolean hasEnded;
   private @Nullable Future<?> untaken;
   private @Nullable Future<?> silence;
   private boolean isOver;
@@ -98,13 +102,21 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
     if (!isOver) {
-      session().replies().flush();
+      reply();
       IncomingSet coming = isRunning ? null : set;
       requireNonNull(loop, "loop").heard(number, coming != null && coming.isNearItsEnd());
       if (coming != null) {
         awaitClient(coming);
         awaitTurn(coming);
       }
+    }
+  }
+
+  private void reply() {
+    if (hasEnded) { // the connection may end next
+      session().replies().flush();
+    } else {
+      session().replies().flushSoon();
     }
   }
 
@@ -221,7 +233,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private void resume() {
     pump();
     if (!isOver && inbox.isEmpty()) {
-      session().replies().flush();
+      reply();
     }
     IncomingSet coming = isOver || isRunning ? null : set;
     if (coming != null) { // its first bytes may have come with the request before, and no others may come
@@ -324,6 +336,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     } else if (coming != null) {
       hasLast = isLast;
       coming.piece(piece);
+      hasCopied |= isPlain && coming.copied() > ValueReads.MOST_COPIED;
     } else {
       piece.release();
       throw new BadRequestException("a string must have a length", null);
@@ -395,6 +408,22 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   }
 
   @Override
+  public boolean hasCopied() {
+    boolean copied = hasCopied;
+    hasCopied = false;
+    return copied;
+  }
+
+  @Override
+  public void came(int bytes) {
+    if (bytes < 0) {
+      hasEnded = true;
+    } else if (loop != null) {
+      loop.came(bytes);
+    }
+  }
+
+  @Override
   public boolean isShared() {
     return loop != null && loop.isShared();
   }
@@ -412,6 +441,15 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
         resume();
       }
     }
+  }
+
+  /// What was answered goes out first.
+  @Override
+  public void close(ChannelHandlerContext context, ChannelPromise closed) {
+    if (!isOver) {
+      session().replies().flushDue();
+    }
+    var _ = context.close(closed);
   }
 
   @Override

@@ -38,7 +38,7 @@ final class Session {
   Session(RespHouse house, ChannelHandlerContext context) {
     this.house = house;
     this.context = context;
-    this.replies = new Replies(context);
+    this.replies = new Replies(context, house.shared(context.channel().eventLoop()));
     this.number = house.nextConnection();
     this.isKnown = house.terms().access().isOpen();
     this.space = house.terms().spaces().of("0");
@@ -217,6 +217,7 @@ final class Session {
   }
 
   void close() {
+    replies.flushDue();
     replies.release();
     ChannelFuture unused = context.close();
   }

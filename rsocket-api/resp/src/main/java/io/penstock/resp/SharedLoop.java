@@ -8,15 +8,23 @@ import java.util.concurrent.TimeUnit;
 
 /// The connections of one event loop: it knows whether several of them send by turns, and keeps the loop awake for what
 /// they send next. Where some of them ask while others store, one value is read in each turn of the loop, so a question
-/// waits for the bytes of one value, not of all. On the event loop.
+/// waits for the bytes of one value, not of all. Their replies go out together when the loop has handled what they all
+/// had sent: a client of several connections is woken once. On the event loop.
 final class SharedLoop {
   /// Turns of values after the last question in which the others wait for theirs.
   static final int ASKED = 256;
   /// Reads of one connection, with none of another between them, until the loop is not shared.
   static final int SHARED = 64;
 
+  /// Bytes that are handled before replies to those before them go out.
+  static final int GATHERED = 512 << 10;
+
   private final EventExecutor loop;
   private final AwakeLoop awake;
+  private final Queue<Runnable> replies = new ArrayDeque<>();
+  private final Runnable replyAll = this::replyAll;
+  /// Bytes that have come since the first of these replies.
+  private int behind;
   private final Queue<Runnable> turns = new ArrayDeque<>();
   private final Runnable next = this::next;
   private int asked;
@@ -48,6 +56,34 @@ final class SharedLoop {
     shared = connection == last ? Math.max(0, shared - 1) : SHARED;
     last = connection;
     awake.heard(hasMore);
+  }
+
+  /// Runs `reply` when what other connections had sent by now was handled, or much of it. False, with nothing to run
+  /// later, if this connection has the loop to itself.
+  boolean repliesLater(Runnable reply) {
+    if (!isShared()) {
+      return false;
+    }
+    if (replies.isEmpty()) {
+      behind = 0;
+      loop.execute(replyAll);
+    }
+    replies.add(reply);
+    return true;
+  }
+
+  private void replyAll() {
+    for (Runnable reply = replies.poll(); reply != null; reply = replies.poll()) {
+      reply.run();
+    }
+  }
+
+  /// Bytes have come, and are handled next.
+  void came(int bytes) {
+    behind += bytes;
+    if (behind >= GATHERED) {
+      replyAll();
+    }
   }
 
   /// A request without a value has come.

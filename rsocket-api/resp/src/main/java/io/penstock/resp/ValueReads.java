@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Buffers for what a socket has: the memory where the bytes of a value are to lie, while they alone come next; else
 /// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
-/// the request for the next. A socket is read again at once while its bytes fill what it is given, but not behind a
+/// the request for the next; also where a longer one took the value with its request, for then it was copied. A socket is read again at once while its bytes fill what it is given, but not behind a
 /// value. While connections share a loop, the others have their turn before the bytes of a value are read, and behind
 /// each [#TURN] of bytes, those of a value that is let go among them: a short request does not wait for long values.
 /// One for each connection.
@@ -24,6 +24,8 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int READS = 16;
   /// Shorter room is not worth a read of its own.
   private static final int LEAST_ROOM = 4 << 10;
+  /// To copy more of a value takes longer than another read.
+  static final int MOST_COPIED = 32 << 10;
 
   /// Bytes of one socket before others have their turn, while there are others.
   private static final int TURN = 2 << 20;
@@ -42,6 +44,12 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
 
     /// Whether [#room()] would give memory.
     boolean hasRoom();
+
+    /// Whether much of a value was copied since the last call, though a read could have brought it to where it lies.
+    boolean hasCopied();
+
+    /// Bytes have come, and are handled next; -1 if the client sends no more.
+    void came(int bytes);
 
     /// Whether other connections have their turns on this loop.
     boolean isShared();
@@ -68,6 +76,9 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
         Room wanted = reader.room();
         isRoom = wanted != null && wanted.wanted() >= LEAST_ROOM;
         mayEnd = isRoom && wanted != null && wanted.memory.remaining() > wanted.wanted;
+        if (reader.hasCopied()) {
+          next = LEAST;
+        }
         return wanted == null || !isRoom ? super.allocate(allocator) : new RoomBuf(allocator, wanted);
       }
 
@@ -86,6 +97,7 @@ final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
           next = Math.max(LEAST, next / 2);
         }
         hasEnded = mayEnd && bytes == attemptedBytesRead();
+        reader.came(bytes);
         super.lastBytesRead(bytes);
       }
 

@@ -30,6 +30,50 @@ final class SharedLoopTest {
     assertThat(loop.isShared()).isTrue();
   }
 
+  private boolean repliesLater(List<String> replies, String reply) {
+    return loop.repliesLater(() -> replies.add(reply));
+  }
+
+  @Test
+  void replies_goOutTogether_behindWhatTheLoopHasReadBefore() {
+    loop.heard(loop.connect(), false);
+    List<String> replies = new ArrayList<>();
+    assertThat(repliesLater(replies, "a")).isTrue();
+    loop.came(SharedLoop.GATHERED - 1);
+    assertThat(repliesLater(replies, "b")).isTrue();
+    assertThat(replies).isEmpty();
+    channel.runPendingTasks();
+    assertThat(replies).containsExactly("a", "b");
+    assertThat(repliesLater(replies, "c")).isTrue();
+    channel.runPendingTasks();
+    assertThat(replies).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void replies_waitForNoMoreBytesThanAFew() {
+    loop.heard(loop.connect(), false);
+    List<String> replies = new ArrayList<>();
+    assertThat(repliesLater(replies, "a")).isTrue();
+    loop.came(SharedLoop.GATHERED - 1);
+    assertThat(repliesLater(replies, "b")).isTrue();
+    loop.came(1);
+    assertThat(replies).containsExactly("a", "b");
+    assertThat(repliesLater(replies, "c")).isTrue();
+    loop.came(SharedLoop.GATHERED - 1);
+    assertThat(replies).containsExactly("a", "b");
+    channel.runPendingTasks();
+    assertThat(replies).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void replies_toAClientThatHasTheLoopToItself_waitForNothing() {
+    int one = loop.connect();
+    for (int i = 0; i <= SharedLoop.SHARED + 1; i++) {
+      loop.heard(one, false);
+    }
+    assertThat(repliesLater(new ArrayList<>(), "")).isFalse();
+  }
+
   private boolean isTurnOfNextValue(List<String> read, String value) {
     return loop.awaits(() -> read.add(value));
   }

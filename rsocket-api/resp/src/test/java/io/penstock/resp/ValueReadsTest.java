@@ -30,6 +30,8 @@ final class ValueReadsTest {
   private final ByteBuffer memory = ByteBuffer.allocateDirect(VALUE + 2);
   private boolean isRoom = true;
   private boolean isShared;
+  private boolean hasCopied;
+  private final List<Integer> came = new ArrayList<>();
   private final RecvByteBufAllocator.Handle reads = new ValueReads(new ValueReads.Reader() {
     @Override
     public ValueReads.@Nullable Room room() {
@@ -39,6 +41,16 @@ final class ValueReadsTest {
     @Override
     public boolean hasRoom() {
       return isRoom;
+    }
+
+    @Override
+    public boolean hasCopied() {
+      return hasCopied;
+    }
+
+    @Override
+    public void came(int bytes) {
+      came.add(bytes);
     }
 
     @Override
@@ -162,6 +174,30 @@ final class ValueReadsTest {
     ByteBuf next = reads.allocate(UnpooledByteBufAllocator.DEFAULT);
     assertThat(next.capacity()).isEqualTo(1 << 10);
     next.release();
+  }
+
+  private int nextLength() {
+    ByteBuf buffer = reads.allocate(UnpooledByteBufAllocator.DEFAULT);
+    buffer.release();
+    return buffer.maxCapacity() == Integer.MAX_VALUE ? reads.guess() : buffer.maxCapacity();
+  }
+
+  @Test
+  void aBuffer_isShort_behindOneThatTookAWholeValueWithItsRequest() {
+    isRoom = false;
+    read(4 << 10).release();
+    assertThat(nextLength()).isEqualTo(16 << 10);
+    hasCopied = true;
+    assertThat(nextLength()).isEqualTo(1 << 10);
+    hasCopied = false;
+    assertThat(nextLength()).isEqualTo(1 << 10);
+  }
+
+  @Test
+  void whatComes_isTold_andThatNothingMoreComes() {
+    read(VALUE).release();
+    reads.lastBytesRead(-1);
+    assertThat(came).containsExactly(VALUE, -1);
   }
 
   @ParameterizedTest
