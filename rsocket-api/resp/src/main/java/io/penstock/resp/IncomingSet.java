@@ -35,17 +35,10 @@ final class IncomingSet {
   private final Disposable.Swap putting = Disposables.swap();
   private @Nullable ByteBuf piece;
   private int came;
-  private boolean drops;
-  private boolean isStored;
-  private boolean isSettled;
-  /// Another writer is to store its value first.
-  private boolean givesWay;
+  private Fate fate = Fate.COMES;
+  private Reply reply = Reply.NOT_DUE;
   /// Whether the client hears that its value is stored if it gives way.
   private final Sinks.One<Boolean> decided = Sinks.one();
-  private boolean isLetGo;
-  /// The condition of the options is known.
-  /// It is asked whether the condition of a value holds.
-  private boolean isAsking;
   private boolean replaces;
   private boolean isRefused;
   /// The client hears a number.
@@ -60,6 +53,37 @@ final class IncomingSet {
   private @Nullable String claim;
   private @Nullable Runnable done;
 
+  /// What becomes of the value.
+  private enum Fate {
+    /// The tier takes what comes.
+    COMES,
+    /// Another writer is to store its value first.
+    GIVES_WAY,
+    /// It is let go.
+    DROPPED,
+    /// It is visible.
+    STORED,
+    /// Another writer stored its value first.
+    OVERTAKEN;
+
+    boolean isOpen() {
+      return this == COMES || this == GIVES_WAY;
+    }
+  }
+
+  /// How far the reply is.
+  private enum Reply {
+    /// The request has not come whole.
+    NOT_DUE,
+    /// It is asked whether the condition of the options holds.
+    ASKS,
+    /// The fate of the value is awaited.
+    DUE,
+    /// What the value was to replace is being removed.
+    REMOVES,
+    GIVEN
+  }
+
   /// @param name null for a key that no value can have
   /// @param asked run when the next piece, or the reply, may go on
   IncomingSet(Session session, @Nullable String name, int length, Runnable asked) {
@@ -73,7 +97,7 @@ final class IncomingSet {
   void begin() {
     session.use().add(Kind.BYTES_IN, length);
     if (name == null || session.house().isDraining() || !session.isKnown() || !session.may(Role.WRITER)) {
-      drops = true;
+      fate = Fate.DROPPED;
     } else if (session.isParsing() || !EngineKey.isOfChunk(name)) {
       begin(name);
     } else {
@@ -96,7 +120,7 @@ final class IncomingSet {
       return;
     }
     session.await(session.values().length(name), found -> {
-      if (!drops) {
+      if (fate == Fate.COMES) {
         begin(name, found == null ? length : found);
       }
     }, asked);
@@ -107,7 +131,7 @@ final class IncomingSet {
     if (before == length) {
       begin(name);
     } else {
-      drops = true;
+      fate = Fate.DROPPED;
       isRefused = true;
       session.use().count(Kind.REFUSAL);
       session.end("a value of a model must be as long as the one of its key was (was " + length + ")");
@@ -124,20 +148,24 @@ final class IncomingSet {
   }
 
   private void giveWay() {
-    givesWay = true;
-    if (done == null) {
+    if (fate != Fate.COMES) {
+      return;
+    }
+    fate = Fate.GIVES_WAY;
+    if (reply == Reply.NOT_DUE) {
       asked.run();
     }
   }
 
   /// Whether bytes that come are let go.
   private boolean letsGo() {
-    return drops || isSettled || givesWay;
+    return fate != Fate.COMES;
   }
 
   private void settled(boolean stored) {
-    isStored = stored;
-    isSettled = true;
+    if (fate.isOpen()) {
+      fate = stored ? Fate.STORED : Fate.OVERTAKEN;
+    }
     endedEarly();
   }
 
@@ -149,7 +177,7 @@ final class IncomingSet {
 
   /// Lets the bytes go on that waited for memory: none comes any more.
   private void endedEarly() {
-    boolean waited = done == null;
+    boolean waited = reply == Reply.NOT_DUE;
     ended();
     if (waited) {
       asked.run();
@@ -161,7 +189,7 @@ final class IncomingSet {
     boolean now = left() > 0 && !letsGo() && !value.wants();
     if (now) {
       watch();
-    } else if (done == null) {
+    } else if (reply == Reply.NOT_DUE) {
       unwatch();
     }
     return now;
@@ -206,12 +234,12 @@ final class IncomingSet {
 
   /// Memory for the next bytes of the socket, which are those of the value alone; null for none.
   ValueReads.@Nullable Room room() {
-    return piece == null && came < length && !drops ? value.room(END_BYTES) : null;
+    return piece == null && came < length && !letsGo() ? value.room(END_BYTES) : null;
   }
 
   /// Whether there is such memory.
   boolean hasRoom() {
-    return piece == null && came < length && !drops && value.wants();
+    return piece == null && came < length && !letsGo() && value.wants();
   }
 
   /// Bytes of the value that were copied.
@@ -230,6 +258,7 @@ final class IncomingSet {
   /// @param done run once after the reply
   void finish(List<byte[]> args, Runnable done) {
     this.done = done;
+    reply = Reply.DUE;
     long now = session.house().terms().clocks().wall().millis();
     SetOptions said;
     try {
@@ -270,9 +299,9 @@ final class IncomingSet {
     } else if (said.when() == SetOptions.When.NEW && !claims(name)) {
       refused();
     } else {
-      isAsking = true;
+      reply = Reply.ASKS;
       session.await(session.values().length(name), found -> {
-        isAsking = false;
+        reply = Reply.DUE;
         if (found == null == (said.when() == SetOptions.When.NEW)) {
           complete();
         } else {
@@ -323,8 +352,7 @@ final class IncomingSet {
 
   /// A question that failed was answered with its error.
   private void looked() {
-    if (isAsking) {
-      isAsking = false;
+    if (reply == Reply.ASKS) {
       giveUp();
       answered();
     }
@@ -333,13 +361,13 @@ final class IncomingSet {
 
   private void complete() {
     var _ = decided.tryEmitValue(replaces);
-    if (!drops && !isSettled) {
+    if (fate.isOpen()) {
       if (length == 0 && name != null) {
         put(name);
       } else {
         value.complete();
       }
-      if (!isSettled && !drops) {
+      if (fate.isOpen()) {
         watch();
       }
     }
@@ -348,24 +376,25 @@ final class IncomingSet {
 
   /// Answers, if the value has come and was stored or let go.
   private void ended() {
-    if (done == null || isLetGo || isAsking) {
+    if (reply != Reply.DUE || fate.isOpen()) {
       return;
-    } else if (drops && replaces && name != null && session.may(Role.WRITER)) {
-      isLetGo = true;
+    }
+    if (fate == Fate.DROPPED && replaces && name != null && session.may(Role.WRITER)) {
+      reply = Reply.REMOVES;
       session.use().count(Kind.DROP);
       session.await(session.values().remove(name), removed -> tellStored(), this::answered);
-    } else if (drops || isSettled) {
-      session.use().count(drops ? Kind.DROP : Kind.WRITE);
-      if (!drops && !isStored) {
-        LOG.debug("another writer stores {} first", name);
-      }
-      if (drops || isStored || replaces) {
-        tellStored();
-      } else {
-        tellNotStored();
-      }
-      answered();
+      return;
     }
+    session.use().count(fate == Fate.DROPPED ? Kind.DROP : Kind.WRITE);
+    if (fate == Fate.OVERTAKEN) {
+      LOG.debug("another writer stores {} first", name);
+    }
+    if (fate != Fate.OVERTAKEN || replaces) {
+      tellStored();
+    } else {
+      tellNotStored();
+    }
+    answered();
   }
 
   /// How long the client has sent nothing of the value, in nanoseconds, if there is memory for it or all has come; 0 if
@@ -383,12 +412,13 @@ final class IncomingSet {
 
   /// Whether bytes of the value, or of its request, have to come.
   boolean awaitsClient() {
-    return done == null && !drops;
+    return reply == Reply.NOT_DUE && fate != Fate.DROPPED;
   }
 
   private void answered() {
     unwatch();
     unclaim();
+    reply = Reply.GIVEN;
     Runnable then = done;
     done = null;
     if (then != null) {
@@ -423,7 +453,9 @@ final class IncomingSet {
   }
 
   private void giveUp() {
-    drops = true;
+    if (fate.isOpen()) {
+      fate = Fate.DROPPED;
+    }
     takePiece();
     unwatch();
     putting.dispose();
@@ -431,7 +463,7 @@ final class IncomingSet {
 
   /// The connection ended before the reply: the value never was.
   void abort() {
-    if (!isSettled) {
+    if (fate != Fate.STORED && fate != Fate.OVERTAKEN) {
       session.use().count(Kind.ABORT);
     }
     giveUp();

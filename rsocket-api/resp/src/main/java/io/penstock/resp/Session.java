@@ -4,6 +4,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorSpace;
 import io.penstock.node.door.DoorUses;
 import io.penstock.node.door.DoorUses.Kind;
@@ -229,8 +230,11 @@ final class Session {
     if (last.isDone()) {
       close();
     } else {
-      last.addListener(taken -> close());
-      var _ = context.executor().schedule(this::close, house.limits().stallNanos(), TimeUnit.NANOSECONDS);
+      Future<?> late = context.executor().schedule(this::close, house.limits().stallNanos(), TimeUnit.NANOSECONDS);
+      last.addListener(taken -> {
+        late.cancel(false);
+        close();
+      });
     }
   }
 
