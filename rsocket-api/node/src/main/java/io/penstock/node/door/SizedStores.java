@@ -9,9 +9,8 @@ import java.util.Optional;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// The tiers of a space, each with parts of another size, and in which of them a value lies: in that with the longest
-/// parts that waste at most a third of its bytes; else in that with the shortest. A size is an index, 0 for the longest
-/// parts.
+/// The tiers of a space, each with parts of another length. A size is the index of a tier, 0 for the longest parts. Safe
+/// from any thread.
 final class SizedStores {
   private static final int HEAD_BYTES = 36;
   private static final int ALIGNMENT = 64;
@@ -58,7 +57,7 @@ final class SizedStores {
     return stored.blocks() * partBytes[size];
   }
 
-  /// The size that a value gets.
+  /// The size that a value gets, as [DoorValues] says.
   int of(String name, long length) {
     int before = (HEAD_BYTES + name.getBytes(StandardCharsets.UTF_8).length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     for (int i = 0; i < partBytes.length - 1; i++) {
