@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Requests, well formed and not, get the replies that Redis 7.0 gives, byte by byte, in RESP2 and RESP3. The replies of
-/// Redis are recorded in `redis-replies.txt`. Where `redis-server` 7.0 is installed, they are compared with it; with the
-/// system property `penstock.redis.record` set to `true` they are written again instead.
+/// Requests, well formed and not, get the replies that Redis 7.0 gives, byte by byte, in RESP2 and RESP3. The file
+/// `redis-replies.txt` has them. Where `redis-server` 7.0 is installed, it gives the replies that are in the file; if
+/// the system property `penstock.redis.record` is `true`, the file is written instead.
 @Timeout(300)
 final class RedisRepliesTest {
   private static final String SECRET = "secret";

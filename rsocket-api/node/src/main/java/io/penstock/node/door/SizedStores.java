@@ -9,8 +9,8 @@ import java.util.Optional;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// The tiers of a space, each with parts of another length. A size is the index of a tier, 0 for the longest parts. Safe
-/// from any thread.
+/// The tiers of a space, each with parts of another length. A size is the index of a tier, 0 for the longest parts.
+/// Safe from any thread.
 final class SizedStores {
   private static final int HEAD_BYTES = 36;
   private static final int ALIGNMENT = 64;
