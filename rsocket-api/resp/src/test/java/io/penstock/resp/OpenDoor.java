@@ -36,6 +36,8 @@ import reactor.netty.resources.LoopResources;
 /// A door over tiers in memory, in this process. Its clock stands unless a test moves it. At the end no block is held.
 final class OpenDoor implements AutoCloseable {
   private static final Duration SOON = Duration.ofSeconds(60);
+  /// Begin of the name of the thread for what takes a while.
+  static final String DECISIONS = "door-decisions";
   static final List<String> SIZES = List.of("262656", "66048", "4608");
 
   final AtomicLong wallMillis = new AtomicLong(1_000_000_000);
@@ -44,6 +46,7 @@ final class OpenDoor implements AutoCloseable {
   final RespServer server;
   private final LoopResources loops = LoopResources.create("door-test", 1, true);
   private final Scheduler timers = Schedulers.newSingle("door-timers", true);
+  private final Scheduler decisions = Schedulers.newSingle(DECISIONS, true);
   private final List<HostTier> tiers = new ArrayList<>();
   final RespHouse house;
 
@@ -64,7 +67,7 @@ final class OpenDoor implements AutoCloseable {
       seen.add(between.apply(tier));
     }
     InstantSource wall = () -> Instant.ofEpochMilli(wallMillis.get());
-    DoorTerms.Threads threads = new DoorTerms.Threads(loops, timers, timers, timers);
+    DoorTerms.Threads threads = new DoorTerms.Threads(loops, timers, decisions, timers);
     DoorTerms.Clocks clocks = new DoorTerms.Clocks(wall, System::nanoTime);
     DoorSpaces spaces = DoorSpaces.of(DoorSettings.RESP, config, seen, threads, clocks, new HashMap<>());
     values = spaces.of().values();
@@ -127,6 +130,7 @@ final class OpenDoor implements AutoCloseable {
     Eventually.holds("no block is held", () -> held() == 0);
     Mono.when(tiers.stream().map(BlockTier::close).toList()).block(SOON);
     loops.disposeLater(Duration.ZERO, SOON).block(SOON);
+    decisions.dispose();
     timers.dispose();
   }
 }

@@ -19,19 +19,27 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Requests, well formed and not, get the replies that Redis 7.0 gives, byte by byte, in RESP2 and RESP3. Skipped
-/// without `redis-server` 7.0.
+/// Requests, well formed and not, get the replies that Redis 7.0 gives, byte by byte, in RESP2 and RESP3. The file
+/// `redis-replies.txt` has them. Where `redis-server` 7.0 is installed, it gives the replies that are in the file; if
+/// the system property `penstock.redis.record` is `true`, the file is written instead.
 @Timeout(300)
 final class RedisRepliesTest {
   private static final String SECRET = "secret";
   private static final String LAST = "the-last-one";
+  private static final String RECORD = "redis-replies.txt";
+  private static final Pattern ID = Pattern.compile("(\r\nid\r\n:)\\d+");
+  private static final Pattern VERSION = Pattern.compile("\\$\\d+\r\n(7\\.0)\\.\\d+");
+  private static final Pattern CLIENTS = Pattern.compile("(?s)[$=]\\d+\r\n(txt:)?id=.*?\r\n\r\n");
   private static final Pattern ESCAPE = Pattern.compile("\\\\(x[0-9A-Fa-f]{2}|.)");
 
   /// Cases whose replies are to differ, and why.
@@ -71,11 +79,21 @@ final class RedisRepliesTest {
   @TempDir
   private Path folder;
 
-  private static List<String> cases() throws IOException {
-    try (InputStream file = requireNonNull(RedisRepliesTest.class.getResourceAsStream("redis-requests.txt"))) {
+  private static List<String> lines(String name) throws IOException {
+    try (InputStream file = requireNonNull(RedisRepliesTest.class.getResourceAsStream(name), name)) {
       return new String(file.readAllBytes(), StandardCharsets.US_ASCII).lines()
           .filter(line -> !line.isBlank() && !line.startsWith("# ")).toList();
     }
+  }
+
+  /// Replies to the cases, each behind the protocol, the case and a tab.
+  private static SortedMap<String, String> recorded() throws IOException {
+    SortedMap<String, String> all = new TreeMap<>();
+    for (String line : lines(RECORD)) {
+      int end = line.indexOf('\t');
+      all.put(line.substring(0, end), line.substring(end + 1));
+    }
+    return all;
   }
 
   private static byte[] plain(String text) {
@@ -153,41 +171,91 @@ final class RedisRepliesTest {
     }
   }
 
+  /// The replies to each case in each protocol, in the form of the record.
+  private static SortedMap<String, String> askAll(Server open, Server closed) throws IOException {
+    SortedMap<String, String> all = new TreeMap<>();
+    for (boolean isThree : new boolean[] {false, true}) {
+      for (String line : lines("redis-requests.txt")) {
+        boolean isClosed = line.startsWith("auth: ");
+        if (!isThree || !isClosed) { // HELLO needs the password
+          String replies = ask(isClosed ? closed : open, line, isThree);
+          all.put((isThree ? "3 " : "2 ") + line, shown(steady(replies)));
+        }
+      }
+    }
+    return all;
+  }
+
+  /// Replies without what differs from run to run: the number of a connection, the last part of the version, and what a
+  /// list tells of clients.
+  private static String steady(String replies) {
+    return CLIENTS.matcher(VERSION.matcher(ID.matcher(replies).replaceAll("$1#")).replaceAll("#\r\n$1.#"))
+        .replaceAll("#\r\nid=#\r\n");
+  }
+
+  /// Replies in one line of ASCII.
+  private static String shown(String replies) {
+    StringBuilder all = new StringBuilder();
+    for (char each : replies.toCharArray()) {
+      switch (each) {
+        case '\r' -> all.append("\\r");
+        case '\n' -> all.append("\\n");
+        case '\\' -> all.append("\\\\");
+        default -> all.append(each < ' ' || each > '~' ? "\\x%02x".formatted((int) each) : each);
+      }
+    }
+    return all.toString();
+  }
+
+  /// @param others cases whose replies are not those of the record
+  private static void requireRecorded(SortedMap<String, String> replies, Set<String> others) throws IOException {
+    SortedMap<String, String> recorded = recorded();
+    assertThat(replies.keySet()).as("cases with replies in %s", RECORD).isEqualTo(recorded.keySet());
+    Map<String, String> unwanted = new TreeMap<>();
+    replies.forEach((line, now) -> {
+      String redis = requireNonNull(recorded.get(line));
+      if (now.equals(redis) == others.contains(line.substring(2))) {
+        unwanted.put(line, "recorded: " + redis + "\n       now: " + now);
+      }
+    });
+    unwanted.forEach((line, both) -> System.out.println(line + "\n  " + both));
+    assertThat(unwanted).isEmpty();
+  }
+
   @Test
   void replies_areThoseOfRedis_butWhereTheyAreToDiffer() throws IOException {
     UserFile users = UserFile.read(Files.write(folder.resolve("users"),
         List.of(UserFile.lineOf("default", SECRET.toCharArray(), 20, new SecureRandom()))));
     try (OpenDoor open = new OpenDoor(16 << 20, tier -> tier, Map.of(RespSettings.FLUSH, "true"), Access.open());
         OpenDoor closed = new OpenDoor(16 << 20, tier -> tier, Map.of(RespSettings.FLUSH, "true"),
-            Access.of(() -> users, AccessRules::open));
-        RedisServer openRedis = new RedisServer(folder);
-        RedisServer closedRedis = new RedisServer(folder, "--requirepass", SECRET)) {
+            Access.of(() -> users, AccessRules::open))) {
       open.wallMillis.set(System.currentTimeMillis());
       closed.wallMillis.set(System.currentTimeMillis());
-      try (RespClient client = openRedis.connect()) {
-        String facts = new String(requireNonNull(client.bulk("INFO", "server")), StandardCharsets.US_ASCII);
-        assumeTrue(facts.contains("redis_version:7.0."), "redis-server is of another version than 7.0");
-      }
-      Map<String, String> unwanted = new TreeMap<>();
-      for (boolean isThree : new boolean[] {false, true}) {
-        for (String line : cases()) {
-          boolean isClosed = line.startsWith("auth: ");
-          if (isThree && isClosed) {
-            continue; // HELLO needs the password
-          }
-          String redis = ask(isClosed ? closedRedis::connect : openRedis::connect, line, isThree);
-          String door = ask(isClosed ? closed::connect : open::connect, line, isThree);
-          if (door.equals(redis) == WANTED.containsKey(line)) {
-            unwanted.put((isThree ? "3 " : "2 ") + line, "Redis: " + shown(redis) + "\n  door: " + shown(door));
-          }
-        }
-      }
-      unwanted.forEach((line, both) -> System.out.println(line + "\n  " + both));
-      assertThat(unwanted).isEmpty();
+      requireRecorded(askAll(open::connect, closed::connect), WANTED.keySet());
     }
   }
 
-  private static String shown(String replies) {
-    return replies.replace("\r\n", "\\r\\n");
+  @Test
+  void recordedReplies_areThoseOfRedis() throws IOException {
+    try (RedisServer open = new RedisServer(folder);
+        RedisServer closed = new RedisServer(folder, "--requirepass", SECRET)) {
+      try (RespClient client = open.connect()) {
+        String facts = new String(requireNonNull(client.bulk("INFO", "server")), StandardCharsets.US_ASCII);
+        assumeTrue(facts.contains("redis_version:7.0."), "redis-server is of another version than 7.0");
+      }
+      SortedMap<String, String> replies = askAll(open::connect, closed::connect);
+      if (Boolean.getBoolean("penstock.redis.record")) {
+        Path resources = Path.of(System.getProperty("basedir", ""), "src/test/resources/io/penstock/resp");
+        Files.write(resources.resolve(RECORD), Stream.concat(
+            Stream.of(
+                "# Replies of Redis 7.0: protocol, case of redis-requests.txt, a tab, bytes. # stands for what differs "
+                    + "from run to run.",
+                "# RedisRepliesTest writes this file, see there."),
+            replies.entrySet().stream().map(each -> each.getKey() + "\t" + each.getValue())).toList(),
+            StandardCharsets.US_ASCII);
+      } else {
+        requireRecorded(replies, Set.of());
+      }
+    }
   }
 }

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -198,6 +200,28 @@ final class ReplacedValuesTest {
       }
       assertThat(stored.orTimeout(60, TimeUnit.SECONDS).join()).as("whether the value was stored").isTrue();
       assertThat(first(door)).as("the value that was stored").isEqualTo((byte) 2);
+    }
+  }
+
+  @Test
+  void writerThatWaitsTooLong_removesTheOlderValue_onNoThreadOfTimers() throws IOException {
+    List<String> removers = new CopyOnWriteArrayList<>();
+    try (OpenDoor door = new OpenDoor(16 << 20, tier -> new ForwardingTier(tier) {
+      @Override
+      public Mono<Presence> remove(List<BlockKey> keys) {
+        return Mono.defer(() -> {
+          removers.add(Thread.currentThread().getName());
+          return super.remove(keys);
+        });
+      }
+    }, Map.of(), Access.open())) {
+      assertThat(door.values.put("k", 100, filled((byte) 1), () -> 0, DoorValues.ANY).block(SOON)).isTrue();
+      Disposable slow = door.values.put("k", 100, memory -> Mono.never(), () -> 0, DoorValues.ANY).subscribe();
+      removers.clear();
+      assertThat(door.values.put("k", 100, filled((byte) 3), () -> 0, DoorValues.ANY).block(SOON)).isFalse();
+      assertThat(removers).as("threads that removed").isNotEmpty()
+          .allMatch(name -> name.startsWith(OpenDoor.DECISIONS));
+      slow.dispose();
     }
   }
 

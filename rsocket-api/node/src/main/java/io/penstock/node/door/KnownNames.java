@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.flow.StoredValue;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -66,6 +67,11 @@ final class KnownNames {
 
     List<BlockKey> marks() {
       return stored.marks();
+    }
+
+    /// Whether it has ended by itself.
+    boolean isOver(InstantSource wall) {
+      return untilMillis != 0 && untilMillis <= wall.millis();
     }
 
     Known until(long millis) {
