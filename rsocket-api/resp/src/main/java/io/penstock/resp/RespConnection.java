@@ -64,6 +64,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
   private boolean isPumping;
   /// The bytes of a value wait until those of others were read.
   private boolean awaitsTurn;
+  /// Much of a value was copied, which a read could have brought to where it lies.
   private boolean hasCopied;
   /// The client sends no more.
   private boolean hasEnded;

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Buffers for what a socket has: the memory where the bytes of a value are to lie, while they alone come next; else
 /// buffers as long as reads fill them. Behind a value comes a short one, since what follows is as a rule its end, or
-/// the request for the next; also where a longer one took the value with its request, for then it was copied. A socket is read again at once while its bytes fill what it is given, but not behind a
-/// value. While connections share a loop, the others have their turn before the bytes of a value are read, and behind
-/// each [#TURN] of bytes, those of a value that is let go among them: a short request does not wait for long values.
-/// One for each connection.
+/// the request for the next; so it does behind a value that came in a long buffer with its request, and was copied. A
+/// socket is read again at once while its bytes fill what it is given, but not behind a value. While connections share
+/// a loop, the others have their turn before the bytes of a value are read, and behind each [#TURN] of bytes, those of
+/// a value that is let go among them: a short request does not wait for long values. One for each connection.
 final class ValueReads extends DefaultMaxMessagesRecvByteBufAllocator {
   private static final int LEAST = 1 << 10;
   private static final int FIRST = 4 << 10;
