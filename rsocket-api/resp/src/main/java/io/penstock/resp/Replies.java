@@ -6,7 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// Writes replies in RESP2 or RESP3. Short ones gather in one buffer until [#flush()]. On the event loop of the channel.
+/// Writes replies in RESP2 or RESP3. Short ones gather in one buffer until [#flush()]. On the event loop of the
+/// channel.
 final class Replies {
   private static final int SHORT = 512;
   private static final int MOST_GATHERED = 64 << 10;
