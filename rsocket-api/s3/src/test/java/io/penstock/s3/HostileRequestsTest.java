@@ -115,7 +115,10 @@ final class HostileRequestsTest {
   @CsvSource(delimiter = '|', value = {"/b/k?acl|501|NotImplemented", "/b/k?versionId=1|501|NotImplemented",
     "/b?uploads|501|NotImplemented", "/-b/k|400|InvalidBucketName", "/b/none|404|NoSuchKey",
     "/b/k?uploadId=x|404|NoSuchUpload", "/b?list-type=2&max-keys=x|400|InvalidArgument",
-    "/b?list-type=2&continuation-token=*|400|InvalidArgument", "/b?encoding-type=x|400|InvalidArgument"})
+    "/b?list-type=2&continuation-token=*|400|InvalidArgument",
+    "/b?list-type=2&continuation-token=garbage|400|InvalidArgument",
+    "/b?list-type=2&continuation-token=|400|InvalidArgument", "/b?list-type=3|400|InvalidArgument",
+    "/b?encoding-type=x|400|InvalidArgument"})
   void aGetOfWhatIsNotThere_namesTheReason(String target, int status, String code) throws IOException {
     try (RawClient client = client()) {
       requireRefused(client.get(target), status, code);

@@ -204,6 +204,9 @@ final class PainsTest {
       }
       String page = client.get("/list?list-type=2").text();
       assertThat(page).contains("<KeyCount>1000</KeyCount>", "<IsTruncated>true</IsTruncated>");
+      String token = page.replaceAll("(?s).*<NextContinuationToken>(.*)</NextContinuationToken>.*", "$1");
+      assertThat(client.get("/list?list-type=2&continuation-token=" + token).text())
+          .contains("<KeyCount>100</KeyCount>", "<IsTruncated>false</IsTruncated>");
       assertThat(client.get("/list?list-type=2&delimiter=/").text()).contains("<KeyCount>2</KeyCount>",
           "<IsTruncated>false</IsTruncated>");
     }
