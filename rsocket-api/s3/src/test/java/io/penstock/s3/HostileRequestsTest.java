@@ -125,6 +125,29 @@ final class HostileRequestsTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      value = {"/b/k?acl|parameter acl must be left out: this door has nothing for it (was given)",
+        "/b?max-keys=x|max-keys must be a number from 0 on (was x)",
+        "/b?encoding-type=x|encoding-type must be url (was x)",
+        "/b?list-type=3|list-type must be 2, or not given (was 3)",
+        "/b?list-type=2&continuation-token=eA|continuation-token must be the NextContinuationToken of a list (was eA)",
+        "/-b/k|bucket must be 1 to 255 letters, digits and ._- , a letter or digit first (was -b)"})
+  void aRefusal_saysTheRuleAndWhatWasSent(String target, String text) throws IOException {
+    try (RawClient client = client()) {
+      assertThat(client.get(target).text()).contains("<Message>" + text + "</Message>");
+    }
+  }
+
+  @Test
+  void aPercentSignWithoutDigits_isNamed() throws IOException {
+    try (RawClient client = client()) {
+      client.send("GET /b/a%4 HTTP/1.1\r\nHost: a\r\n\r\n");
+      assertThat(client.answer(false).text())
+          .contains("a percent sign must have two hexadecimal digits behind it (was %4)");
+    }
+  }
+
   @Test
   void aKeyThatIsTooLong_isRefused() throws IOException {
     try (RawClient client = client()) {

@@ -37,7 +37,7 @@ final class Listing {
   static int number(Ask ask, String name, int other, int most) {
     String text = ask.target().query().get(name, "" + other);
     if (!text.matches("\\d{1,9}")) {
-      throw new S3Exception(S3Code.INVALID_ARGUMENT, name + " must be a number from 0 on (was not)");
+      throw new S3Exception(S3Code.INVALID_ARGUMENT, name + " must be a number from 0 on (was " + text + ")");
     }
     return Math.min(most, Integer.parseInt(text));
   }
@@ -81,7 +81,7 @@ final class Listing {
       delimiter = query.get("delimiter", "");
       String encoding = query.get("encoding-type", "");
       if (!encoding.isEmpty() && !encoding.equals("url")) {
-        throw new S3Exception(S3Code.INVALID_ARGUMENT, "encoding-type must be url (was not)");
+        throw new S3Exception(S3Code.INVALID_ARGUMENT, "encoding-type must be url (was " + encoding + ")");
       }
       isEncoded = !encoding.isEmpty();
       most = number(ask, "max-keys", PAGE, PAGE);
