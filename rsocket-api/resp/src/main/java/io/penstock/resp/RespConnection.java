@@ -81,6 +81,11 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     number = shared.connect();
   }
 
+  @Override
+  public void handlerRemoved(ChannelHandlerContext context) {
+    house.disconnected();
+  }
+
   private Session session() {
     return requireNonNull(session, "session");
   }
@@ -341,6 +346,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
 
   private void run(List<byte[]> whole) {
     isRunning = true;
+    house.asked();
     IncomingSet coming = set;
     if (coming != null) {
       coming.finish(whole, answered);

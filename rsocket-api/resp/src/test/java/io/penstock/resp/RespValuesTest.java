@@ -37,6 +37,22 @@ final class RespValuesTest {
     return value;
   }
 
+  @Test
+  void connectionsAndRequests_areCounted() throws IOException {
+    door = OpenDoor.open();
+    try (RespClient client = door.connect()) {
+      try (RespClient other = door.connect()) {
+        assertThat(other.call("PING")).isEqualTo("+PONG");
+        assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
+        assertThat(text(client.bulk("INFO", "clients", "stats"))).contains("connected_clients:2\r\n",
+            "blocked_clients:0\r\n", "total_connections_received:2\r\n", "total_commands_processed:3\r\n");
+      }
+      Eventually.holds("the other is gone", () -> text(client.bulk("INFO", "clients"))
+          .contains("connected_clients:1\r\n"));
+      assertThat(text(client.bulk("INFO", "stats"))).contains("total_connections_received:2\r\n");
+    }
+  }
+
   private static String text(byte @Nullable [] bytes) {
     return new String(Objects.requireNonNull(bytes), StandardCharsets.UTF_8);
   }
