@@ -359,7 +359,8 @@ final class PainsTest {
       Upload upload = upload(client, 5, part);
       assertThat(known(node)).isPositive();
       assertThat(upload.complete(client).text())
-          .contains("EntityTooLarge");
+          .contains("EntityTooLarge")
+          .containsPattern("object must be &lt; [0-9]{8} bytes, the room of its space \\(was 20971520\\)");
       Eventually.holds("no part is there", () -> known(node) == 0);
     }
   }
