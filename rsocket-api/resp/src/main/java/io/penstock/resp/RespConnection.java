@@ -20,6 +20,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -53,6 +54,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   private int left;
   private long argumentBytes;
   private byte @Nullable [] argument;
+  /// A request that is an array has come.
+  private boolean hasArrays;
   private int argumentLength;
   private int filled;
   private @Nullable IncomingSet set;
@@ -95,9 +98,18 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
     if (isOver) {
       ReferenceCountUtil.release(message);
     } else {
-      inbox.add(message);
+      hasArrays = hasArrays || message instanceof ArrayHeaderRedisMessage;
+      inbox.add(message instanceof InlineCommandRedisMessage line ? new Line(bytes(line)) : message);
       pump();
     }
+  }
+
+  /// A line of a person.
+  private record Line(byte[] bytes) {}
+
+  /// The bytes of `line` as they came: before the first array, [LineEnds] made a character of each.
+  private byte[] bytes(InlineCommandRedisMessage line) {
+    return line.content().getBytes(hasArrays ? StandardCharsets.UTF_8 : StandardCharsets.ISO_8859_1);
   }
 
   @Override
@@ -250,7 +262,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
       case BulkStringHeaderRedisMessage header -> beginArgument(header.bulkStringLength());
       case LastBulkStringRedisContent last -> content(last.content(), true);
       case BulkStringRedisContent piece -> content(piece.content(), false);
-      case InlineCommandRedisMessage line -> line(line.content());
+      case Line line -> line(line.bytes());
       case DecoderWords.Unreadable broken -> throw new BadRequestException(broken.why(),
           left > 0 ? NO_LENGTH : broken.isLine() ? "too big inline request" : "invalid multibulk length");
       case IntegerRedisMessage number -> throw noString(':', number);
@@ -366,10 +378,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Value
   }
 
   /// A line comes next as the array that it stands for.
-  private void line(String text) {
+  private void line(byte[] text) {
     if (left > 0) {
       throw new BadRequestException("a request must end before a line",
-          "expected '$', got '" + (text.isEmpty() ? ' ' : text.charAt(0)) + "'");
+          "expected '$', got '" + (text.length == 0 ? ' ' : (char) (text[0] & 0xFF)) + "'");
     }
     List<byte[]> words = InlineWords.of(text);
     if (words == null) {

@@ -38,6 +38,23 @@ final class RespValuesTest {
   }
 
   @Test
+  void bytesOfALine_areKept_whateverTheyAre() throws IOException {
+    door = OpenDoor.open();
+    byte[] line = "SET k \"?\\xfe\" \nSET é v\r\n".getBytes(StandardCharsets.UTF_8);
+    line[7] = (byte) 0xFF; // no UTF-8
+    try (RespClient client = door.connect()) {
+      for (byte each : line) {
+        client.send(new byte[] {each});
+      }
+      assertThat(client.line()).isEqualTo("+OK");
+      assertThat(client.line()).isEqualTo("+OK");
+      assertThat(client.bulk("GET", "k")).isEqualTo(new byte[] {(byte) 0xFF, (byte) 0xFE});
+      assertThat(client.bulk("GET", "é".getBytes(StandardCharsets.UTF_8))).isEqualTo(RespClient.bytes("v"));
+      assertThat(client.send("GET é\r\n".getBytes(StandardCharsets.UTF_8)).line()).as("behind arrays").isEqualTo("$1");
+    }
+  }
+
+  @Test
   void connectionsAndRequests_areCounted() throws IOException {
     door = OpenDoor.open();
     try (RespClient client = door.connect()) {
