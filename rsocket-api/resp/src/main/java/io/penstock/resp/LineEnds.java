@@ -4,11 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
-/// Lets the lines of people end in LF alone, as in `echo PING | nc 127.0.0.1 6379`, and have any bytes. It looks at what
-/// comes until the first request that is an array, and leaves the connection then. One for each connection.
+/// Lets the lines of people end in LF alone, as in `echo PING | nc 127.0.0.1 6379`, and have any bytes. It looks at
+/// what comes until the first request that is an array, and leaves the connection then. One for each connection.
 ///
 /// The decoder reads a line as UTF-8. So each byte goes on as the UTF-8 of the character of its number, from which
-/// [RespConnection] takes it back. Of the longest line a byte beyond ASCII takes two.
+/// [RespConnection] takes it back. A byte beyond ASCII counts twice among the bytes that a line may have.
 final class LineEnds extends ChannelInboundHandlerAdapter {
   private byte last = '\n';
 

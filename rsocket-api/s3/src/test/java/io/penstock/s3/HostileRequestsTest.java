@@ -87,6 +87,16 @@ final class HostileRequestsTest {
   }
 
   @Test
+  void aRequestThatIsNotHttp_hearsWhatIsWrong() throws IOException {
+    try (RawClient client = client()) {
+      client.send("PUT /b/k HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n");
+      RawClient.Answer answer = client.answer(false);
+      requireRefused(answer, 400, "InvalidRequest");
+      assertThat(answer.text()).contains("request must be in the form of HTTP (Content-Length", "Transfer-Encoding");
+    }
+  }
+
+  @Test
   void aHeadThatIsTooLong_isRefused() throws IOException {
     for (String text : new String[] {"GET /" + "a".repeat(20_000) + " HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nx: " + "a".repeat(40_000) + "\r\n\r\n"}) {
