@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -147,6 +150,47 @@ final class HostileRequestsTest {
     try (RawClient client = client()) {
       assertThat(client.get(target).text()).contains("<Message>" + text + "</Message>");
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"x|60|20260101T000000Z|credential must be KEY/yyyyMMdd/REGION/s3/aws4_request"
+      + " (has another form)",
+    "k/20260101/r/s3/aws4_request|x|20260101T000000Z|X-Amz-Expires must be from 0 to 604800 seconds (was x)",
+    "k/20260101/r/s3/aws4_request|60|1 May|X-Amz-Date must be yyyyMMdd'T'HHmmss'Z' (was 1 May)",
+    "k/20260101/r/s3/aws4_request|60|20260102T000000Z|credential must have the day of the request, 20260102"
+        + " (had 20260101)"})
+  void aSignatureInTheQuery_hearsWhichPartIsWrong(String credential, String expires, String date, String text)
+      throws IOException {
+    try (RawClient client = client()) {
+      client.send("GET /b/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + credential + "&X-Amz-Expires="
+          + expires + "&X-Amz-Date=" + date.replace(" ", "%20")
+          + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      assertThat(client.answer(false).text()).contains("<Message>" + text + "</Message>");
+    }
+  }
+
+  @Test
+  void anOldSignature_hearsBothTimes_andAnUnknownKeyThatItIsOne() throws IOException {
+    try (RawClient client = client()) {
+      client.send(claimed("20260101T000000Z"));
+      RawClient.Answer old = client.answer(false);
+      requireRefused(old, 403, "RequestTimeTooSkewed");
+      assertThat(old.text()).containsPattern(
+          "time of the request must be within 15 minutes of the node's, 20[0-9T:.-]+Z \\(was 2026-01-01T00:00:00Z\\)");
+      client.send(claimed(DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC)
+          .format(Instant.now())));
+      RawClient.Answer unknown = client.answer(false);
+      requireRefused(unknown, 403, "InvalidAccessKeyId");
+      assertThat(unknown.text()).contains("access key must be one of this node (is unknown)");
+    }
+  }
+
+  /// A request with a signature that nobody made.
+  private static String claimed(String time) {
+    return "GET /b/k HTTP/1.1\r\nHost: a\r\nx-amz-date: " + time + "\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\n"
+        + "Authorization: AWS4-HMAC-SHA256 Credential=nobody/" + time.substring(0, 8)
+        + "/r/s3/aws4_request, SignedHeaders=host;x-amz-date;x-amz-content-sha256, Signature=" + "0".repeat(64)
+        + "\r\n\r\n";
   }
 
   @Test
