@@ -185,10 +185,10 @@ final class HostileRequestsTest {
     }
   }
 
-  /// A request with a signature that nobody made.
+  /// A request with a signature that no secret gives.
   private static String claimed(String time) {
     return "GET /b/k HTTP/1.1\r\nHost: a\r\nx-amz-date: " + time + "\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\n"
-        + "Authorization: AWS4-HMAC-SHA256 Credential=nobody/" + time.substring(0, 8)
+        + "Authorization: AWS4-HMAC-SHA256 Credential=other/" + time.substring(0, 8)
         + "/r/s3/aws4_request, SignedHeaders=host;x-amz-date;x-amz-content-sha256, Signature=" + "0".repeat(64)
         + "\r\n\r\n";
   }
