@@ -453,9 +453,24 @@ public final class ValueStore {
     /// Its number among the codes of the store.
     public static final int CODE = -1700;
 
-    ValueTooLargeException(ValueHead head, long quotaBytes) {
-      super("value " + head.name() + " of space " + head.space().model() + " must be < the quota of " + quotaBytes
-          + " bytes (was " + head.length() + "): TENANT_QUOTA_EXCEEDED " + CODE);
+    private final long length;
+    private final long roomBytes;
+
+    ValueTooLargeException(ValueHead head, long roomBytes) {
+      super("value " + head.name() + " of space " + head.space().model() + " must be < " + roomBytes
+          + " bytes, the room of its space (was " + head.length() + "): TENANT_QUOTA_EXCEEDED " + CODE);
+      this.length = head.length();
+      this.roomBytes = roomBytes;
+    }
+
+    /// Bytes of the value.
+    public long length() {
+      return length;
+    }
+
+    /// Bytes that the space may have: its quota, or all memory and disk that there is for it.
+    public long roomBytes() {
+      return roomBytes;
     }
   }
 }

@@ -387,7 +387,7 @@ final class ValueStoreTest {
     ValueStore small = new ValueStore(tier(4), 4);
     assertThatThrownBy(() -> small.put("a", 5 * PART, Flux.error(new AssertionError("must not be subscribed"))))
         .isInstanceOf(ValueStore.ValueTooLargeException.class)
-        .hasMessageContaining("value a of space values must be < the quota of 16384 bytes (was 20480)")
+        .hasMessageContaining("value a of space values must be < 16384 bytes, the room of its space (was 20480)")
         .hasMessageContaining("-1700");
   }
 

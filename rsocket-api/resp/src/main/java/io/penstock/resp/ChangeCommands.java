@@ -106,9 +106,13 @@ final class ChangeCommands {
       done.run();
       return;
     }
-    if (!session.house().limits().mayFlush() || !session.may(Role.ADMIN)) {
-      session.refuse("ERR " + SetOptions.word(args.getFirst())
-          + " must be allowed by resp.flush, and to a user who may remove (was not)");
+    if (!session.house().limits().mayFlush()) {
+      session.refuse("ERR resp.flush must be true for " + SetOptions.word(args.getFirst()) + " (was false)");
+      done.run();
+      return;
+    }
+    if (!session.may(Role.ADMIN)) {
+      session.refuseRight(Commands.NO_RIGHT);
       done.run();
       return;
     }

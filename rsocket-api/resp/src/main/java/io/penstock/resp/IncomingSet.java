@@ -2,6 +2,7 @@ package io.penstock.resp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
+import io.penstock.flow.ValueStore;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Role;
 import java.util.List;
@@ -171,6 +172,10 @@ final class IncomingSet {
 
   private void failed(Throwable failure) {
     LOG.debug("a value is let go", failure);
+    if (failure instanceof ValueStore.ValueTooLargeException large) {
+      session.loggedLetGo("a value must be < %d bytes, the room of space %s (was %d)".formatted(large.roomBytes(),
+          session.space().name(), large.length()));
+    }
     giveUp();
     endedEarly();
   }

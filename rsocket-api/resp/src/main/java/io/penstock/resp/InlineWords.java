@@ -1,7 +1,6 @@
 package io.penstock.resp;
 
 import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,12 +12,12 @@ final class InlineWords {
   private final List<byte[]> words = new ArrayList<>();
   private int at;
 
-  private InlineWords(String line) {
-    this.line = line.getBytes(StandardCharsets.UTF_8);
+  private InlineWords(byte[] line) {
+    this.line = line;
   }
 
   /// @return null if a quote is not closed, or a word goes on behind it
-  static @Nullable List<byte[]> of(String line) {
+  static @Nullable List<byte[]> of(byte[] line) {
     InlineWords split = new InlineWords(line);
     while (split.skipBlanks()) {
       if (!split.word()) {

@@ -4,8 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
-/// Lets the lines of people end in LF alone, as in `echo PING | nc 127.0.0.1 6379`. It looks at what comes until the
-/// first request that is an array, and leaves the connection then. One for each connection.
+/// Lets the lines of people end in LF alone, as in `echo PING | nc 127.0.0.1 6379`, and have any bytes. It looks at
+/// what comes until the first request that is an array, and leaves the connection then. One for each connection.
+///
+/// The decoder reads a line as UTF-8. So each byte goes on as the UTF-8 of the character of its number, from which
+/// [RespConnection] takes it back. A byte beyond ASCII counts twice among the bytes that a line may have.
 final class LineEnds extends ChannelInboundHandlerAdapter {
   private byte last = '\n';
 
@@ -44,7 +47,12 @@ final class LineEnds extends ChannelInboundHandlerAdapter {
       if (now == '\n' && last != '\r') {
         lines.writeByte('\r');
       }
-      lines.writeByte(now);
+      if (now >= 0) {
+        lines.writeByte(now);
+      } else {
+        lines.writeByte(0xC0 | ((now & 0xFF) >> 6));
+        lines.writeByte(0x80 | (now & 0x3F));
+      }
       last = now;
     }
     return lines;

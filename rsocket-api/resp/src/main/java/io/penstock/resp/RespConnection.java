@@ -21,6 +21,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorUses.Kind;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -54,6 +55,8 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
   private int left;
   private long argumentBytes;
   private byte @Nullable [] argument;
+  /// A request that is an array has come.
+  private boolean hasArrays;
   private int argumentLength;
   private int filled;
   private @Nullable IncomingSet set;
@@ -86,6 +89,11 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
     number = shared.connect();
   }
 
+  @Override
+  public void handlerRemoved(ChannelHandlerContext context) {
+    house.disconnected();
+  }
+
   private Session session() {
     return requireNonNull(session, "session");
   }
@@ -95,9 +103,18 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
     if (isOver) {
       ReferenceCountUtil.release(message);
     } else {
-      inbox.add(message);
+      hasArrays = hasArrays || message instanceof ArrayHeaderRedisMessage;
+      inbox.add(message instanceof InlineCommandRedisMessage line ? new Line(bytes(line)) : message);
       pump();
     }
+  }
+
+  /// A line of a person.
+  private record Line(byte[] bytes) {}
+
+  /// The bytes of `line` as they came: before the first array, [LineEnds] made a character of each.
+  private byte[] bytes(InlineCommandRedisMessage line) {
+    return line.content().getBytes(hasArrays ? StandardCharsets.UTF_8 : StandardCharsets.ISO_8859_1);
   }
 
   @Override
@@ -258,7 +275,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
       case BulkStringHeaderRedisMessage header -> beginArgument(header.bulkStringLength());
       case LastBulkStringRedisContent last -> content(last.content(), true);
       case BulkStringRedisContent piece -> content(piece.content(), false);
-      case InlineCommandRedisMessage line -> line(line.content());
+      case Line line -> line(line.bytes());
       case DecoderWords.Unreadable broken -> throw new BadRequestException(broken.why(),
           left > 0 ? NO_LENGTH : broken.isLine() ? "too big inline request" : "invalid multibulk length");
       case IntegerRedisMessage number -> throw noString(':', number);
@@ -355,6 +372,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
 
   private void run(List<byte[]> whole) {
     isRunning = true;
+    house.asked();
     IncomingSet coming = set;
     if (coming != null) {
       coming.finish(whole, answered);
@@ -374,10 +392,10 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
   }
 
   /// A line comes next as the array that it stands for.
-  private void line(String text) {
+  private void line(byte[] text) {
     if (left > 0) {
       throw new BadRequestException("a request must end before a line",
-          "expected '$', got '" + (text.isEmpty() ? ' ' : text.charAt(0)) + "'");
+          "expected '$', got '" + (text.length == 0 ? ' ' : (char) (text[0] & 0xFF)) + "'");
     }
     List<byte[]> words = InlineWords.of(text);
     if (words == null) {

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /// What all connections of a door share.
 final class RespHouse {
@@ -28,6 +29,8 @@ final class RespHouse {
   private final Limits limits;
   private final long begunNanos;
   private final AtomicLong connections = new AtomicLong();
+  private final LongAdder gone = new LongAdder();
+  private final LongAdder requests = new LongAdder();
   private final AtomicInteger underWay = new AtomicInteger();
   private final Set<String> claims = ConcurrentHashMap.newKeySet();
   private final ScanCursors cursors = new ScanCursors();
@@ -88,6 +91,26 @@ final class RespHouse {
   /// Connections since the door was opened.
   long accepted() {
     return connections.get();
+  }
+
+  /// A connection of [#nextConnection] has ended.
+  void disconnected() {
+    gone.increment();
+  }
+
+  /// Connections now.
+  long connected() {
+    return connections.get() - gone.sum();
+  }
+
+  /// Counts a request that has come whole.
+  void asked() {
+    requests.increment();
+  }
+
+  /// Whole requests since the door was opened.
+  long requests() {
+    return requests.sum();
   }
 
   /// Differs for each start of the node.

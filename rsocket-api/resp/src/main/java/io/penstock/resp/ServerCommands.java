@@ -155,9 +155,12 @@ final class ServerCommands {
         "penstock_version", PenstockVersion.current(), "penstock_boot", house.bootToken(), "run_id",
         house.bootToken().repeat(3).substring(0, 40), "process_id", ProcessHandle.current().pid(),
         "uptime_in_seconds", seconds));
+    all.put("Clients", facts("connected_clients", house.connected(), "maxclients", house.limits().mostConnections(),
+        "blocked_clients", 0));
     all.put("Memory", memory(session, found.stats));
     DoorUses.Figures used = session.use().figures();
-    all.put("Stats", facts("total_connections_received", house.accepted(), "keyspace_hits", used.hits(),
+    all.put("Stats", facts("total_connections_received", house.accepted(), "total_commands_processed",
+        house.requests(), "keyspace_hits", used.hits(),
         "keyspace_misses", used.misses(), "total_net_input_bytes", used.bytesIn(), "total_net_output_bytes",
         used.bytesOut(), "penstock_writes", used.writes(), "penstock_drops", used.drops(), "penstock_damages",
         used.damages(), "penstock_aborts", used.aborts(), "penstock_names", session.values().count(),

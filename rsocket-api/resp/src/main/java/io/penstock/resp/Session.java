@@ -217,6 +217,11 @@ final class Session {
     house.refusals().add(why, use.user(), channel().remoteAddress());
   }
 
+  /// Says in the log why a value that can never be stored was let go: its client is told `OK`.
+  void loggedLetGo(String why) {
+    house.refusals().letGo(why, use.user(), channel().remoteAddress());
+  }
+
   void close() {
     replies.flushDue();
     replies.release();

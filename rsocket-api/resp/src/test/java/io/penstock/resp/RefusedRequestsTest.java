@@ -96,6 +96,18 @@ final class RefusedRequestsTest {
   }
 
   @Test
+  void valueThatCanNeverFit_isLetGo_andTheLogSaysWhy() throws IOException {
+    try (OpenDoor door = new OpenDoor(4 << 20, tier -> tier, Map.of(), Access.open());
+        RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", new byte[20 << 20])).isEqualTo("+OK");
+      assertThat(client.call("EXISTS", "k")).isEqualTo(":0");
+      assertThat(door.figures().drops()).isOne();
+      assertThat(said()).singleElement().asString().containsPattern("a value at the door resp was let go: a value must "
+          + "be < [0-9]{8} bytes, the room of space values \\(was 20971520\\); user unknown, from 127.0.0.1:");
+    }
+  }
+
+  @Test
   void userWithoutTheRight_isNamedInTheLog() throws IOException {
     try (OpenDoor door = open(); RespClient client = door.connect()) {
       assertThat(client.call("AUTH", TOKEN)).isEqualTo("+OK");

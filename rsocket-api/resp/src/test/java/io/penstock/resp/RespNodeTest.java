@@ -253,7 +253,8 @@ final class RespNodeTest {
           writer: writer
         """);
     Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
-    Node node = start("dram: 16MiB\nauth.users: " + users + "\naccess.rules: " + rules + "\n");
+    Node node = start("dram: 16MiB\nresp.flush: true\nauth.users: " + users + "\naccess.rules: " + rules
+        + "\n");
     try (RespClient client = connect(node); RespClient stranger = connect(node); RespClient native0 = connect(node)) {
       assertThat(stranger.call("PING")).isEqualTo("+PONG");
       assertThat(stranger.call("GET", "k")).isEqualTo("-NOAUTH Authentication required.");
@@ -273,6 +274,7 @@ final class RespNodeTest {
       assertThat(stranger.call("EXPIRE", "k", "-1")).startsWith("-NOPERM");
       assertThat(stranger.call("PEXPIRE", "k", "1")).startsWith("-NOPERM");
       assertThat(stranger.call("DEL", "k")).startsWith("-NOPERM");
+      assertThat(stranger.call("FLUSHDB")).startsWith("-NOPERM");
       assertThat(stranger.call("PTTL", "k")).isEqualTo(":-1");
       assertThat(stranger.call("PERSIST", "k")).isEqualTo(":0"); // it has no end
       assertThat(stranger.call("EXISTS", "k")).isEqualTo(":1");

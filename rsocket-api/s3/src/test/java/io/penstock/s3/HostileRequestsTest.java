@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -87,6 +90,16 @@ final class HostileRequestsTest {
   }
 
   @Test
+  void aRequestThatIsNotHttp_hearsWhatIsWrong() throws IOException {
+    try (RawClient client = client()) {
+      client.send("PUT /b/k HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n");
+      RawClient.Answer answer = client.answer(false);
+      requireRefused(answer, 400, "InvalidRequest");
+      assertThat(answer.text()).contains("request must be in the form of HTTP (Content-Length", "Transfer-Encoding");
+    }
+  }
+
+  @Test
   void aHeadThatIsTooLong_isRefused() throws IOException {
     for (String text : new String[] {"GET /" + "a".repeat(20_000) + " HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nx: " + "a".repeat(40_000) + "\r\n\r\n"}) {
@@ -115,10 +128,77 @@ final class HostileRequestsTest {
   @CsvSource(delimiter = '|', value = {"/b/k?acl|501|NotImplemented", "/b/k?versionId=1|501|NotImplemented",
     "/b?uploads|501|NotImplemented", "/-b/k|400|InvalidBucketName", "/b/none|404|NoSuchKey",
     "/b/k?uploadId=x|404|NoSuchUpload", "/b?list-type=2&max-keys=x|400|InvalidArgument",
-    "/b?list-type=2&continuation-token=*|400|InvalidArgument", "/b?encoding-type=x|400|InvalidArgument"})
+    "/b?list-type=2&continuation-token=*|400|InvalidArgument",
+    "/b?list-type=2&continuation-token=garbage|400|InvalidArgument",
+    "/b?list-type=2&continuation-token=|400|InvalidArgument", "/b?list-type=3|400|InvalidArgument",
+    "/b?encoding-type=x|400|InvalidArgument"})
   void aGetOfWhatIsNotThere_namesTheReason(String target, int status, String code) throws IOException {
     try (RawClient client = client()) {
       requireRefused(client.get(target), status, code);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      value = {"/b/k?acl|parameter acl must be left out: this door has nothing for it (was given)",
+        "/b?max-keys=x|max-keys must be a number from 0 on (was x)",
+        "/b?encoding-type=x|encoding-type must be url (was x)",
+        "/b?list-type=3|list-type must be 2, or not given (was 3)",
+        "/b?list-type=2&continuation-token=eA|continuation-token must be the NextContinuationToken of a list (was eA)",
+        "/-b/k|bucket must be 1 to 255 letters, digits and ._- , a letter or digit first (was -b)"})
+  void aRefusal_saysTheRuleAndWhatWasSent(String target, String text) throws IOException {
+    try (RawClient client = client()) {
+      assertThat(client.get(target).text()).contains("<Message>" + text + "</Message>");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"x|60|20260101T000000Z|credential must be KEY/yyyyMMdd/REGION/s3/aws4_request"
+      + " (has another form)",
+    "k/20260101/r/s3/aws4_request|x|20260101T000000Z|X-Amz-Expires must be from 0 to 604800 seconds (was x)",
+    "k/20260101/r/s3/aws4_request|60|1 May|X-Amz-Date must be yyyyMMdd'T'HHmmss'Z' (was 1 May)",
+    "k/20260101/r/s3/aws4_request|60|20260102T000000Z|credential must have the day of the request, 20260102"
+        + " (had 20260101)"})
+  void aSignatureInTheQuery_hearsWhichPartIsWrong(String credential, String expires, String date, String text)
+      throws IOException {
+    try (RawClient client = client()) {
+      client.send("GET /b/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + credential + "&X-Amz-Expires="
+          + expires + "&X-Amz-Date=" + date.replace(" ", "%20")
+          + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      assertThat(client.answer(false).text()).contains("<Message>" + text + "</Message>");
+    }
+  }
+
+  @Test
+  void anOldSignature_hearsBothTimes_andAnUnknownKeyThatItIsOne() throws IOException {
+    try (RawClient client = client()) {
+      client.send(claimed("20260101T000000Z"));
+      RawClient.Answer old = client.answer(false);
+      requireRefused(old, 403, "RequestTimeTooSkewed");
+      assertThat(old.text()).containsPattern(
+          "time of the request must be within 15 minutes of the node's, 20[0-9T:.-]+Z \\(was 2026-01-01T00:00:00Z\\)");
+      client.send(claimed(DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC)
+          .format(Instant.now())));
+      RawClient.Answer unknown = client.answer(false);
+      requireRefused(unknown, 403, "InvalidAccessKeyId");
+      assertThat(unknown.text()).contains("access key must be one of this node (is unknown)");
+    }
+  }
+
+  /// A request with a signature that no secret gives.
+  private static String claimed(String time) {
+    return "GET /b/k HTTP/1.1\r\nHost: a\r\nx-amz-date: " + time + "\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\n"
+        + "Authorization: AWS4-HMAC-SHA256 Credential=other/" + time.substring(0, 8)
+        + "/r/s3/aws4_request, SignedHeaders=host;x-amz-date;x-amz-content-sha256, Signature=" + "0".repeat(64)
+        + "\r\n\r\n";
+  }
+
+  @Test
+  void aPercentSignWithoutDigits_isNamed() throws IOException {
+    try (RawClient client = client()) {
+      client.send("GET /b/a%4 HTTP/1.1\r\nHost: a\r\n\r\n");
+      assertThat(client.answer(false).text())
+          .contains("a percent sign must have two hexadecimal digits behind it (was %4)");
     }
   }
 

@@ -206,6 +206,9 @@ final class PainsTest {
       }
       String page = client.get("/list?list-type=2").text();
       assertThat(page).contains("<KeyCount>1000</KeyCount>", "<IsTruncated>true</IsTruncated>");
+      String token = page.replaceAll("(?s).*<NextContinuationToken>(.*)</NextContinuationToken>.*", "$1");
+      assertThat(client.get("/list?list-type=2&continuation-token=" + token).text())
+          .contains("<KeyCount>100</KeyCount>", "<IsTruncated>false</IsTruncated>");
       assertThat(client.get("/list?list-type=2&delimiter=/").text()).contains("<KeyCount>2</KeyCount>",
           "<IsTruncated>false</IsTruncated>");
     }
@@ -338,7 +341,8 @@ final class PainsTest {
       Upload upload = upload(client, 5, part);
       assertThat(known(node)).isPositive();
       assertThat(upload.complete(client).text())
-          .contains("EntityTooLarge");
+          .contains("EntityTooLarge")
+          .containsPattern("object must be &lt; [0-9]{8} bytes, the room of its space \\(was 20971520\\)");
       Eventually.holds("no part is there", () -> known(node) == 0);
     }
   }

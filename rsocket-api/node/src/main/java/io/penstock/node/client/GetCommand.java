@@ -106,10 +106,18 @@ final class GetCommand extends ClientCommand {
       return value(config, name);
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
+    requireBytes(keys.size(), (long) keys.size() * config.space().layout().blockBytes());
     if (output != null) {
       OutputFile.require("--output", output);
     }
     return node -> get(node, keys, config.get(NodeSettings.WINDOW_BLOCKS));
+  }
+
+  private void requireBytes(int blocks, long most) {
+    if (bytes != Long.MAX_VALUE && bytes > most) {
+      throw new IllegalArgumentException("--bytes must be <= %s, all of %s (was %s)".formatted(Sizes.exact(most),
+          Plural.of(blocks, "block"), Sizes.exact(bytes)));
+    }
   }
 
   private Work value(NodeConfig config, String given) throws IOException {

@@ -15,6 +15,7 @@ import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.client.SpaceStat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -26,9 +27,11 @@ import picocli.CommandLine.Command;
 @Command(
     name = "stat",
     description = {"Shows what a node holds and what it has done.", "",
-      "A node of several spaces has a row for each, and for each of its levels. The options of a space choose the"
-          + " space that the other rows are of; without them it is the first without a salt. Rows of which all counts"
-          + " are 0 are left out, but for those of blocks, hits and misses; --json has all.",
+      "A node of several spaces has a row for each, and rows for its levels, leases, pins and disk. They share the"
+          + " memory: a space may have as many blocks as all memory and its own disk hold, and its level in memory has"
+          + " now what the other spaces leave it. The options of a space choose the space that the rows without a name"
+          + " are of; without them it is the first without a salt. Rows of which all counts are 0 are left out, but for"
+          + " those of blocks, hits and misses; --json has all.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -77,7 +80,7 @@ final class StatCommand extends ClientCommand {
     TextTable table = new TextTable("WHAT", "VALUE")
         .row("node", node.node() + (node.draining() ? " (draining)" : ""))
         .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT) + among(node.spaces().size()))
-        .row("blocks", Numbers.of(tier.blocks()) + " of " + capacity(tier.capacityBlocks()))
+        .row("blocks", Numbers.of(tier.blocks()) + of(node.spaces().size() > 1) + capacity(tier.capacityBlocks()))
         .row("bytes", Sizes.human(tier.bytes()))
         .row("bytes besides",
             Sizes.human(Math.max(0, tier.claimedBytes() - tier.bytes()))
@@ -101,17 +104,36 @@ final class StatCommand extends ClientCommand {
     if (node.spaces().size() > 1) {
       node.spaces().forEach(space -> withSpace(table, space));
     }
-    if (!tier.holds().equals(TierStat.Holds.NONE)) {
-      withHolds(table, tier.holds());
-    }
+    List<Part> parts = node.spaces().size() > 1
+        ? node.spaces().stream().map(space -> new Part(" of " + space.tier(), space.stat())).toList()
+        : List.of(new Part("", tier));
+    parts.forEach(part -> withHolds(table, part));
     if (node.spaces().size() <= 1) {
-      tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+      tier.levels().forEach(level -> table.row("level " + level.name(), level(level, "")));
     }
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
-    tier.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
-    return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
-        ? withTiering(table, tier.tiering())
-        : table;
+    parts.forEach(part -> {
+      part.stat.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull)
+          .filter(disk -> part.isAll() || disk.segments() + disk.syncs() + disk.problems().size() > 0)
+          .forEach(disk -> withDisk(table, disk, part.of));
+      if (part.stat.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)) {
+        withTiering(table, part);
+      }
+    });
+    return table;
+  }
+
+  /// A space with rows of its own, or all of a node with one space.
+  ///
+  /// @param of behind the names of its rows
+  private record Part(String of, TierStat stat) {
+    boolean isAll() {
+      return of.isEmpty();
+    }
+  }
+
+  private static String of(boolean isShared) {
+    return isShared ? " of at most " : " of ";
   }
 
   private static void withDoor(TextTable table, ServerStat.Door door) {
@@ -169,12 +191,13 @@ final class StatCommand extends ClientCommand {
   private static void withSpace(TextTable table, SpaceStat space) {
     table.row("space " + space.tier(), space(space));
     space.stat().levels()
-        .forEach(level -> table.row("level %s of %s".formatted(level.name(), space.tier()), level(level)));
+        .forEach(level -> table.row("level %s of %s".formatted(level.name(), space.tier()),
+            level(level, level.medium() == Medium.HOST ? " that it may have now" : "")));
   }
 
   private static String space(SpaceStat space) {
     TierStat stat = space.stat();
-    return "%s; %s of %s, each %s; hit rate %s".formatted(space.model(), Plural.of(stat.blocks(), "block"),
+    return "%s; %s%s%s, each %s; hit rate %s".formatted(space.model(), Plural.of(stat.blocks(), "block"), of(true),
         capacity(stat.capacityBlocks()), Sizes.human(space.blockBytes()), rate(stat.hits(), stat.misses()));
   }
 
@@ -182,64 +205,68 @@ final class StatCommand extends ClientCommand {
     return bytes == null ? "" : ", of which " + Sizes.human(bytes) + " on the way out";
   }
 
-  private static void withHolds(TextTable table, TierStat.Holds holds) {
+  private static void withHolds(TextTable table, Part part) {
+    TierStat.Holds holds = part.stat.holds();
     if (holds.leases() + holds.leasedBlocks() > 0) {
-      table.row("read leases",
+      table.row("read leases" + part.of,
           "%s, %s of %s that leases may hold".formatted(Numbers.of(holds.leases()),
               Plural.of(holds.leasedBlocks(), "block"), capacity(holds.mostLeasedBlocks())));
     }
     if (holds.softPinned() + holds.hardPinned() > 0) {
-      table.row("pinned",
+      table.row("pinned" + part.of,
           "%s softly, %s hard, of %s".formatted(Plural.of(holds.softPinned(), "block"),
               Numbers.of(holds.hardPinned()), capacity(holds.mostPinned())));
     }
     if (holds.leased() + holds.softPassed() + holds.hardPassed() + holds.inUse() > 0) {
-      table.row("passed over", "%s leased, %s soft-pinned, %s hard-pinned, %s in use".formatted(
+      table.row("passed over" + part.of, "%s leased, %s soft-pinned, %s hard-pinned, %s in use".formatted(
           Numbers.of(holds.leased()), Numbers.of(holds.softPassed()), Numbers.of(holds.hardPassed()),
           Numbers.of(holds.inUse())));
     }
   }
 
-  private static void withDisk(TextTable table, TierStat.Disk disk) {
+  private static void withDisk(TextTable table, TierStat.Disk disk, String of) {
     table
-        .row("disk syncs", "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()),
+        .row("disk syncs" + of, "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()),
             Numbers.of(disk.failedSyncs()),
             Sizes.human(disk.unsyncedBytes()), Numbers.of(disk.unsyncedMillis()), Sizes.human(disk.uncertainBytes())))
-        .row("disk files",
+        .row("disk files" + of,
             "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(
                 Numbers.of(disk.segments()),
                 Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()),
                 disk.writeAmplification()));
     if (disk.damagedAtOpening() > 0) {
-      table.row("disk opening", Plural.of(disk.damagedAtOpening(), "record") + " damaged");
+      table.row("disk opening" + of, Plural.of(disk.damagedAtOpening(), "record") + " damaged");
     }
     if (disk.scrubPasses() + disk.scrubbedBytes() > 0) {
-      table.row("disk scrub",
+      table.row("disk scrub" + of,
           "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())));
     }
     if (disk.damaged() + disk.unreadable() + disk.unkept() > 0) {
-      table.row("disk damage", "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(
-          Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()),
-          Numbers.of(disk.unkept())));
+      table.row("disk damage" + of,
+          "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(
+              Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()),
+              Numbers.of(disk.unkept())));
     }
-    disk.problems().forEach(problem -> table.row("disk problem", problem));
+    disk.problems().forEach(problem -> table.row("disk problem" + of, problem));
   }
 
-  private static TextTable withTiering(TextTable table, TierStat.Tiering tiering) {
-    table.row("disk queue",
-        "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
-            Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
-            capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
-            Plural.of(tiering.withheld(), "writer")));
+  private static void withTiering(TextTable table, Part part) {
+    TierStat.Tiering tiering = part.stat.tiering();
+    if (part.isAll() || tiering.mostQueuedBlocks() + tiering.withheld() > 0) {
+      table.row("disk queue" + part.of,
+          "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
+              Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
+              capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
+              Plural.of(tiering.withheld(), "writer")));
+    }
     if (tiering.prefetched() > 0) {
-      table.row("prefetched",
+      table.row("prefetched" + part.of,
           "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
               Numbers.of(tiering.wasted())));
     }
-    counted(table, "stayed on disk", tiering.held(), "hit");
-    counted(table, "evicted for room", tiering.evictedForRoom(), "block");
-    counted(table, "above watermark", tiering.aboveWatermark(), "block");
-    return table;
+    counted(table, "stayed on disk" + part.of, tiering.held(), "hit");
+    counted(table, "evicted for room" + part.of, tiering.evictedForRoom(), "block");
+    counted(table, "above watermark" + part.of, tiering.aboveWatermark(), "block");
   }
 
   private static void counted(TextTable table, String what, long count, String noun) {
@@ -250,9 +277,12 @@ final class StatCommand extends ClientCommand {
 
   /// Blocks whose bytes are there, also those that a faster level repeats, such as all blocks of a disk that is
   /// written through; and the blocks of which the ledger has no faster copy.
-  private static String level(TierStat.Level level) {
+  ///
+  /// @param more behind the number of blocks that the level may have
+  private static String level(TierStat.Level level, String more) {
     long repeated = level.storedBlocks() - level.blocks();
-    return "%s of %s blocks; %s, %s%s".formatted(Numbers.of(level.storedBlocks()), capacity(level.capacityBlocks()),
+    return "%s of %s blocks%s; %s, %s%s".formatted(Numbers.of(level.storedBlocks()), capacity(level.capacityBlocks()),
+        more,
         repeated <= 0 ? "none of them in a faster level too" : Numbers.of(repeated) + " of them in a faster level too",
         Plural.of(level.hits(), "hit"), state(level.health()));
   }

@@ -90,8 +90,7 @@ public final class ClusterSettings {
   /// Adds settings that no member of a cluster can have.
   static void require(NodeConfig config, List<String> problems) {
     if (config.get(CLUSTER).isEmpty()) {
-      Stream.concat(ALL.stream(), Stream.of(KvEventSettings.OF)).filter(setting -> isChanged(config, setting))
-          .findFirst()
+      Stream.concat(ALL.stream(), Stream.of(KvEventSettings.OF)).filter(config::changes).findFirst()
           .ifPresent(ignored -> problems.add("cluster must be a name for %s (%s)".formatted(config.said(ignored),
               config.was(CLUSTER))));
       return;
@@ -104,11 +103,6 @@ public final class ClusterSettings {
       problems.add("%s must be a file for %s: a node that protects its connections protects its cluster (%s)".formatted(
           SECRET.key(), config.said(NodeSettings.LISTEN_HOST), config.was(SECRET)));
     }
-  }
-
-  /// Whether the setting asks for something: one that states its default, as a printed configuration does, is not.
-  private static boolean isChanged(NodeConfig config, Setting<?> setting) {
-    return config.states(setting) && !config.get(setting).equals(setting.type().parse().apply(setting.initial()));
   }
 
   private static boolean isProtected(NodeConfig config) {

@@ -73,6 +73,7 @@ final class ConfigRules {
         NodeSettings.OPEN_TO_NETWORK);
     DoorSettings.DOORS.forEach(door -> rules.rule(() -> rules.door(door), door.listen(), NodeSettings.OPEN_TO_NETWORK,
         SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH, door.tls()));
+    DoorSettings.requireOpen(config, problems);
     rules.rule(rules::keysOfS3, DoorSettings.S3.listen(), S3Settings.KEYS, SecuritySettings.AUTH_USERS);
     rules.rule(() -> ClusterSettings.require(config, problems), Stream.concat(ClusterSettings.ALL.stream(),
         Stream.of(NodeSettings.LISTEN_HOST, SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS))
@@ -150,14 +151,14 @@ final class ConfigRules {
         ignored.setting().key(), ignored.word(), ignored.other().key(), config.was(ignored.setting()))));
   }
 
-  /// Whether the setting asks for something: one that states its default, as a printed configuration does, is not.
+  /// Whether the setting asks for something.
   private boolean records(Setting<?> setting) {
     if (setting.equals(RecordSettings.FOLDER)) {
       return config.get(RecordSettings.FOLDER).isPresent();
     } else if (setting.equals(RecordSettings.LAST)) {
       return config.get(RecordSettings.LAST).isPresent();
     }
-    return config.states(setting) && !config.get(setting).equals(setting.type().parse().apply(setting.initial()));
+    return config.changes(setting);
   }
 
   private void folder() {

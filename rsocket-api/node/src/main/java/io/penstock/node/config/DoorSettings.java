@@ -85,6 +85,22 @@ public record DoorSettings(String name, Setting<Optional<Endpoint>> listen, Sett
     return DOORS.stream().filter(door -> config.has(door.listen) && config.get(door.listen).isPresent()).toList();
   }
 
+  /// Adds the first setting of each door that is off, and of all doors where none is on: it would be ignored.
+  static void requireOpen(NodeConfig config, List<String> problems) {
+    requireOpen(config, problems, RESP.name, List.of(RESP), Stream.of(RESP.all(), RespSettings.OWN));
+    requireOpen(config, problems, S3.name, List.of(S3), Stream.of(S3.all(), S3Settings.OWN));
+    requireOpen(config, problems, "resp or s3", DOORS, Stream.of(List.of(NAMES, NAMES_RATE)));
+  }
+
+  private static void requireOpen(NodeConfig config, List<String> problems, String name, List<DoorSettings> doors,
+      Stream<List<? extends Setting<?>>> settings) {
+    if (doors.stream().allMatch(door -> config.has(door.listen) && config.get(door.listen).isEmpty())) {
+      settings.<Setting<?>>flatMap(List::stream).filter(config::changes).findFirst()
+          .ifPresent(ignored -> problems.add("%s must be an address for %s (was off)".formatted(name,
+              config.said(ignored))));
+    }
+  }
+
   /// Name of the space for parts of `bytes`, one of several sizes of the space `name`.
   static String sized(String name, List<Integer> sizes, int bytes) {
     return bytes == sizes.getFirst() ? name : name + "-" + Math.max(1, bytes >> 10) + "k";

@@ -139,6 +139,11 @@ public final class NodeConfig {
     return has(setting) && effective(setting).isGiven();
   }
 
+  /// Whether a source asks for something: one that states the default, as a printed configuration does, does not.
+  boolean changes(Setting<?> setting) {
+    return states(setting) && !get(setting).equals(setting.type().parse().apply(setting.initial()));
+  }
+
   /// Key, value and source, for a rule that names another setting.
   String said(Setting<?> setting) {
     Effective one = effective(setting);

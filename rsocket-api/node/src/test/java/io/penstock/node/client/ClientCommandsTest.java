@@ -311,6 +311,8 @@ final class ClientCommandsTest {
     Path none = Files.writeString(folder.resolve("none.txt"), "\n");
     assertMisuse("--keys-from must have one key a line (was empty: " + none + ")", "get", "--keys-from",
         none.toString(), "--bytes", "7");
+    assertMisuse("get: --bytes must be <= 8 KiB, all of 2 blocks (was 8193 B)\n", "get", "--trace-id", "1,2", "--bytes",
+        "8193", "--discard");
     assertMisuse("keys must be given by exactly one of", "match", "--trace-id", "1", "--tokens", "1-16");
     assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "1,x");
     assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "5-1");

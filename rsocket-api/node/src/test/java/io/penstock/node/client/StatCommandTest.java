@@ -106,15 +106,43 @@ final class StatCommandTest {
     List<SpaceStat> spaces = List.of(new SpaceStat("wide", "HOST", "0a", "model-w", 64, wide),
         new SpaceStat("narrow", "HOST", "0b", "model-n", 32, narrow));
     assertThat(run(wide, spaces))
-        .containsPattern("\nspace wide +model-w; .*\nlevel dram of wide +1 of 10 blocks; .*"
+        .containsPattern("\nspace wide +model-w; .*\nlevel dram of wide +1 of 10 blocks that it may have now; .*"
             + "\nlevel ssd of wide +0 of 100 blocks; .*\nspace narrow +model-n; .*"
-            + "\nlevel dram of narrow +7 of 20 blocks; ")
+            + "\nlevel dram of narrow +7 of 20 blocks that it may have now; ")
         .doesNotContainPattern("level dram +[0-9]");
     var json = JsonMapper.shared().readTree(run(wide, spaces, "--json")).get("spaces");
     assertThat(json.at("/0/stat/levels")).extracting(level -> level.get("name").asString())
         .containsExactly("dram", "ssd");
     assertThat(json.at("/1/stat/levels/0/blocks").asLong()).isEqualTo(7);
     assertThat(json.at("/1/stat/levels/0/medium").asString()).isEqualTo("host");
+  }
+
+  @Test
+  void diskLeasesAndPins_areThoseOfEachSpace_withoutThoseThatDidNothing() {
+    TierStat.Disk busy = new TierStat.Disk(0, 0, 12, 0, 0, 5, 320 << 20, 200 << 20, 100 << 20, 0, 3, 0, 0, 0, 0, 0, 0,
+        List.of());
+    TierStat.Disk broken = new TierStat.Disk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        List.of("sync: could not"));
+    List<SpaceStat> spaces = List.of(withDisk("busy", busy, new TierStat.Holds(2, 3, 50, 0, 0, 50, 0, 0, 0, 0)),
+        withDisk("broken", broken, TierStat.Holds.NONE), withDisk("idle", TierStat.Disk.NONE, TierStat.Holds.NONE));
+
+    assertThat(run(spaces.getFirst().stat(), spaces)).containsPattern("\nblocks +1 of at most 110\n")
+        .containsPattern("\nspace busy +model; 1 block of at most 110, each 64 B; ")
+        .containsPattern("\nread leases of busy +2, 3 blocks of 50 that leases may hold\n")
+        .containsPattern("\ndisk syncs of busy +12, 0 failed; ")
+        .containsPattern("\ndisk files of busy +5, 320 MiB, ")
+        .containsPattern("\ndisk queue of busy +0 blocks, 0 B; most 7 of 9, ")
+        .containsPattern("\nabove watermark of busy +4 blocks\n")
+        .containsPattern("\ndisk problem of broken +sync: could not\n")
+        .doesNotContainPattern("of idle +[0-9]+(,| pass)").doesNotContain("read leases of broken");
+  }
+
+  private static SpaceStat withDisk(String name, TierStat.Disk disk, TierStat.Holds holds) {
+    boolean isBusy = disk.segments() > 0;
+    TierStat.Tiering queue = new TierStat.Tiering(0, 0, isBusy ? 7 : 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, isBusy ? 4 : 0);
+    return new SpaceStat(name, "HOST", "0c", "model", 64, new TierStat(1, 110, 0, 0, 0, 0, 1, 0, 0, 1,
+        List.of(DRAM, new TierStat.Level("ssd", Medium.DISK, 100, 0, 0, 0, 0, StoreHealth.GOOD, null, disk)), queue,
+        List.of(), holds));
   }
 
   @Test

@@ -75,6 +75,20 @@ final class NodeConfigTest {
         .isEqualTo(NodeConfig.defaults().effective().stream().map(NodeConfig.Effective::text).toList());
   }
 
+  @ParameterizedTest
+  @CsvSource({"resp, resp.spaces, tenants", "resp, resp.flush, true", "s3, s3.keys.file, keys", "s3, s3.tls, false",
+    "resp or s3, doors.names.rate, 4 KiB"})
+  void settingOfADoorThatIsOff_isRefused_unlessItIsTheDefault(String door, String key, String text) {
+    Setting<?> setting = NodeSettings.ALL.stream().filter(one -> one.key().equals(key)).findFirst().orElseThrow();
+
+    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), Map.of(setting, text)))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage("%s must be an address for %s %s from %s (was off)", door, key, text, setting.flag());
+    assertThat(NodeConfig.resolve(null, Map.of(), Map.of(setting, setting.initial())).states(setting)).isTrue();
+    assertThat(NodeConfig.resolve(null, Map.of(), Map.of(setting, text, DoorSettings.RESP.listen(), "127.0.0.1:0",
+        DoorSettings.S3.listen(), "127.0.0.1:0")).states(setting)).isTrue();
+  }
+
   @Test
   void names_areUniqueInEverySource() {
     Set<String> names = new HashSet<>();

@@ -49,6 +49,14 @@ final class RefusalLogTest {
   }
 
   @Test
+  void valuesThatAreLetGo_shareTheLineOfASecond() {
+    refusals.letGo("a value must be short (was long)", "", null);
+    refusals.add("key must be short (was long)", "alice", null);
+    assertThat(said()).containsExactly("a value at the door some was let go: a value must be short (was long); user"
+        + " unknown, from a socket of this host");
+  }
+
+  @Test
   void textOfClients_doesNoHarm_andTheirNameIsUnknown() {
     refusals.add("name must be short (was \u001b[2J\n" + "x".repeat(5_000), "", null);
     assertThat(said()).singleElement().asString()

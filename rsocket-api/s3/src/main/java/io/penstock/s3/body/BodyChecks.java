@@ -67,7 +67,7 @@ public final class BodyChecks {
     byte[] value = decoded(base64);
     if (value == null || value.length != algorithm.bytes()) {
       throw new S3Exception(S3Code.INVALID_DIGEST,
-          header + " must be " + algorithm.bytes() + " bytes in Base64 (was not)");
+          header + " must be " + algorithm.bytes() + " bytes in Base64 (was another text)");
     }
     expected.put(algorithm, value);
     sums.put(algorithm, sum);
@@ -101,7 +101,7 @@ public final class BodyChecks {
       byte[] sent = decoded(value);
       if (sent == null || sent.length != inTrailer.bytes()) {
         throw new S3Exception(S3Code.MALFORMED_TRAILER,
-            name + " must be " + inTrailer.bytes() + " bytes in Base64 (was not)");
+            name + " must be " + inTrailer.bytes() + " bytes in Base64 (was another text)");
       }
       expected.put(inTrailer, sent);
     });

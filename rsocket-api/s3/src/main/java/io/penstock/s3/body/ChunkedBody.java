@@ -136,7 +136,7 @@ public final class ChunkedBody implements BodyDecoder {
   private void verifyChunk() {
     if (seal != null && !seal.chunk(digest.digest()).equals(signature)) {
       throw new S3Exception(S3Code.SIGNATURE_DOES_NOT_MATCH,
-          "signature of a chunk must be that of its bytes (was not)");
+          "signature of a chunk must be the one that its bytes give (was another)");
     }
   }
 
@@ -178,7 +178,7 @@ public final class ChunkedBody implements BodyDecoder {
       byte[] hash = Algorithm.digest("SHA-256").digest(trailerLines.toString().getBytes(StandardCharsets.UTF_8));
       if (!seal.trailer(hash).equals(trailerSignature)) {
         throw new S3Exception(S3Code.SIGNATURE_DOES_NOT_MATCH,
-            "signature of the trailer must be that of its lines (was not)");
+            "signature of the trailer must be the one that its lines give (was another)");
       }
     }
     return trailer;

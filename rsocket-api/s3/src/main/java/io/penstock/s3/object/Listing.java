@@ -7,9 +7,7 @@ import io.penstock.s3.reply.S3Exception;
 import io.penstock.s3.request.KeyBytes;
 import io.penstock.s3.request.Percent;
 import io.penstock.s3.request.Query;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +37,7 @@ final class Listing {
   static int number(Ask ask, String name, int other, int most) {
     String text = ask.target().query().get(name, "" + other);
     if (!text.matches("\\d{1,9}")) {
-      throw new S3Exception(S3Code.INVALID_ARGUMENT, name + " must be a number from 0 on (was not)");
+      throw new S3Exception(S3Code.INVALID_ARGUMENT, name + " must be a number from 0 on (was " + text + ")");
     }
     return Math.min(most, Integer.parseInt(text));
   }
@@ -73,27 +71,23 @@ final class Listing {
     Page(Ask ask) {
       this.ask = ask;
       Query query = ask.target().query();
-      isSecond = query.get("list-type", "").equals("2");
+      String type = query.get("list-type", "2");
+      if (!type.equals("2")) {
+        throw new S3Exception(S3Code.INVALID_ARGUMENT, "list-type must be 2, or not given (was " + type + ")");
+      }
+      isSecond = query.has("list-type");
       bucket = ask.nameOf("");
       prefix = query.get("prefix", "");
       delimiter = query.get("delimiter", "");
       String encoding = query.get("encoding-type", "");
       if (!encoding.isEmpty() && !encoding.equals("url")) {
-        throw new S3Exception(S3Code.INVALID_ARGUMENT, "encoding-type must be url (was not)");
+        throw new S3Exception(S3Code.INVALID_ARGUMENT, "encoding-type must be url (was " + encoding + ")");
       }
       isEncoded = !encoding.isEmpty();
       most = number(ask, "max-keys", PAGE, PAGE);
       token = isSecond ? query.get("continuation-token") : null;
       start = query.get(isSecond ? "start-after" : "marker", "");
-      last = token == null ? start : decoded(token);
-    }
-
-    private static String decoded(String token) {
-      try {
-        return new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
-      } catch (IllegalArgumentException e) {
-        throw new S3Exception(S3Code.INVALID_ARGUMENT, "continuation-token must be one of this node (was not)");
-      }
+      last = token == null ? start : PageToken.key(token);
     }
 
     /// Takes keys until the page is full, in a loop: a page has many.
@@ -164,10 +158,7 @@ final class Listing {
     }
 
     Documents.KeyList document() {
-      String next = hasMore
-          ? Base64.getUrlEncoder().withoutPadding()
-              .encodeToString(last.getBytes(StandardCharsets.UTF_8))
-          : null;
+      String next = hasMore ? PageToken.of(last) : null;
       return new Documents.KeyList(ask.target().bucket(), shown(prefix), delimiter.isEmpty() ? null : shown(delimiter),
           most, hasMore, isSecond ? entries.size() + prefixes.size() : null, isEncoded ? "url" : null,
           isSecond && !start.isEmpty() ? shown(start) : null, token, isSecond ? next : null,

@@ -77,7 +77,8 @@ final class Multipart {
   private static int number(Ask ask) {
     String number = ask.target().query().get("partNumber", "");
     if (!number.matches("[1-9]\\d{0,4}") || Integer.parseInt(number) > MOST_PARTS) {
-      throw new S3Exception(S3Code.INVALID_ARGUMENT, "partNumber must be from 1 to " + MOST_PARTS + " (was not)");
+      throw new S3Exception(S3Code.INVALID_ARGUMENT,
+          "partNumber must be from 1 to " + MOST_PARTS + " (was " + number + ")");
     }
     return Integer.parseInt(number);
   }

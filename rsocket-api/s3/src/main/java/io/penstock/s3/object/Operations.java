@@ -78,7 +78,7 @@ public final class Operations {
   }
 
   private static void refuse(String what) {
-    throw new S3Exception(S3Code.NOT_IMPLEMENTED, "request must be without " + what + " (was not)");
+    throw new S3Exception(S3Code.NOT_IMPLEMENTED, what + " must be left out: this door has nothing for it (was given)");
   }
 
   private interface Late {

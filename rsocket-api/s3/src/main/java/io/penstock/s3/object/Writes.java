@@ -159,9 +159,9 @@ final class Writes {
   }
 
   static Mono<Boolean> dropped(String name, KvException failure) {
-    if (failure instanceof ValueStore.ValueTooLargeException) {
+    if (failure instanceof ValueStore.ValueTooLargeException large) {
       return Mono.error(() -> new S3Exception(S3Code.ENTITY_TOO_LARGE,
-          "object must fit in its space (%s)".formatted(failure.getMessage())));
+          "object must be < %d bytes, the room of its space (was %d)".formatted(large.roomBytes(), large.length())));
     }
     if (!(failure instanceof TransientKvException)) {
       LOG.warn("an object was dropped: {}", failure.getMessage());

@@ -48,7 +48,7 @@ public final class Bodies {
       }
     } catch (JacksonException e) { // answered below
     }
-    throw new S3Exception(S3Code.MALFORMED_XML, "body must be a document of its kind (was not)");
+    throw new S3Exception(S3Code.MALFORMED_XML, "body must be an XML document as the request wants it (was another)");
   }
 
   /// Parts of an upload, in the order of their numbers.

@@ -24,7 +24,9 @@ public final class Percent {
       if (each == '%') {
         if (i + 2 >= text.length() || !HexFormat.isHexDigit(text.charAt(i + 1))
             || !HexFormat.isHexDigit(text.charAt(i + 2))) {
-          throw new S3Exception(S3Code.INVALID_ARGUMENT, "percent sign must be followed by two digits (was not)");
+          throw new S3Exception(S3Code.INVALID_ARGUMENT,
+              "a percent sign must have two hexadecimal digits behind it (was "
+                  + text.substring(i, Math.min(i + 3, text.length())) + ")");
         }
         bytes.write(HexFormat.fromHexDigits(text, i + 1, i + 3));
         i += 2;

@@ -46,7 +46,8 @@ public record Target(String bucket, String key, String rawPath, String path, Que
     }
     if (!bucket.isEmpty() && !BUCKET.matcher(bucket).matches()) {
       throw new S3Exception(S3Code.INVALID_BUCKET_NAME,
-          "bucket must be letters, digits and ._- , at most 255 (was not)");
+          "bucket must be 1 to 255 letters, digits and ._- , a letter or digit first (was "
+              + bucket + ")");
     }
     byte[] key = Arrays.copyOfRange(path, start, path.length);
     if (key.length > MOST_KEY) {

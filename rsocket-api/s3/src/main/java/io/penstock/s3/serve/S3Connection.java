@@ -270,7 +270,8 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
         isAllIn = true; // what follows is not read
         throw problem instanceof TooLongHttpHeaderException || problem instanceof TooLongHttpLineException
             ? new S3Exception(S3Code.REQUEST_HEADERS_TOO_LARGE, "head must be shorter (was too long)")
-            : new S3Exception(S3Code.INVALID_REQUEST, "request must be one of HTTP (was not)");
+            : new S3Exception(S3Code.INVALID_REQUEST,
+                "request must be in the form of HTTP (" + problem.getMessage() + ")");
       }
     }
 

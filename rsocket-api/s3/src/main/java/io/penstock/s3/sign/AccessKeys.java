@@ -33,7 +33,8 @@ public final class AccessKeys {
         if (!isKey || all.keys.putIfAbsent(words[0], new AccessKey(words[0], words[1],
             words.length > 2 ? words[2] : words[0], words.length > 3 ? words[3] : null)) != null) {
           throw new IllegalArgumentException(
-              "line %d of %s must be ID SECRET [USER [TOKEN]], each id once (was not)".formatted(i + 1, file));
+              ("line %d of %s must be ID SECRET [USER [TOKEN]] with a new id"
+                  + " (has another form, or the id of a line before)").formatted(i + 1, file));
         }
       }
     }

@@ -71,7 +71,7 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
     Matcher form = HEADER.matcher(header);
     if (!form.matches()) {
       throw new S3Exception(S3Code.AUTHORIZATION_HEADER_MALFORMED, "Authorization must be " + ALGORITHM
-          + " with Credential, SignedHeaders and Signature (was not)");
+          + " with Credential, SignedHeaders and Signature (has another form)");
     }
     Matcher scope = scope(form.group(1), S3Code.AUTHORIZATION_HEADER_MALFORMED);
     String payload = headers.get(BodyChecks.CONTENT_HASH);
@@ -87,12 +87,14 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
   private static Claim ofQuery(Query query, HttpHeaders headers) {
     S3Code code = S3Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR;
     if (!query.get("X-Amz-Algorithm", "").equals(ALGORITHM)) {
-      throw new S3Exception(code, "X-Amz-Algorithm must be " + ALGORITHM + " (was not)");
+      throw new S3Exception(code, "X-Amz-Algorithm must be " + ALGORITHM + " (was "
+          + query.get("X-Amz-Algorithm", "not given") + ")");
     }
     Matcher scope = scope(query.get("X-Amz-Credential", ""), code);
     String life = query.get("X-Amz-Expires", "");
     if (!life.matches("\\d{1,6}") || Integer.parseInt(life) > MOST_LIFE) {
-      throw new S3Exception(code, "X-Amz-Expires must be from 0 to " + MOST_LIFE + " (was not)");
+      throw new S3Exception(code, "X-Amz-Expires must be from 0 to " + MOST_LIFE + " seconds (was "
+          + (life.isEmpty() ? "not given" : life) + ")");
     }
     Set<String> signed = names(query.get("X-Amz-SignedHeaders", ""));
     String payload =
@@ -105,7 +107,7 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
   private static Matcher scope(String credential, S3Code code) {
     Matcher scope = SCOPE.matcher(credential.strip());
     if (!scope.matches()) {
-      throw new S3Exception(code, "credential must be KEY/yyyyMMdd/REGION/s3/aws4_request (was not)");
+      throw new S3Exception(code, "credential must be KEY/yyyyMMdd/REGION/s3/aws4_request (has another form)");
     }
     return scope;
   }
@@ -118,7 +120,8 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
     try {
       return TIME.parse(text, Instant::from);
     } catch (DateTimeException e) {
-      throw new S3Exception(code, "X-Amz-Date must be yyyyMMdd'T'HHmmss'Z' (was not)");
+      throw new S3Exception(code,
+          "X-Amz-Date must be yyyyMMdd'T'HHmmss'Z' (was " + (text.isEmpty() ? "not given" : text) + ")");
     }
   }
 
@@ -133,7 +136,8 @@ record Claim(String keyId, String date, String region, Instant time, @Nullable D
   private Claim requireDay() {
     if (!TIME.format(time).startsWith(date)) {
       throw new S3Exception(S3Code.AUTHORIZATION_HEADER_MALFORMED,
-          "credential must be of the day of the request (was not)");
+          "credential must have the day of the request, " + TIME.format(time).substring(0, date.length())
+              + " (had " + date + ")");
     }
     return this;
   }

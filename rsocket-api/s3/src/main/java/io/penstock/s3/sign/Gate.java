@@ -71,7 +71,7 @@ public final class Gate {
         .orElseThrow(() -> new S3Exception(S3Code.ACCESS_DENIED, "request must be signed (was not)"));
     requireTime(claim);
     AccessKey key = known.get().of(claim.keyId()).orElseThrow(() -> new S3Exception(S3Code.INVALID_ACCESS_KEY_ID,
-        "access key must be one of this node (was not)"));
+        "access key must be one of this node (is unknown)"));
     requireSigned(claim, headers);
     requireToken(claim, key);
     Signer signer = new Signer(claim, key, method, headers, target);
@@ -81,7 +81,7 @@ public final class Gate {
     }
     if (!isSame(signed, claim)) {
       throw new S3Exception(S3Code.SIGNATURE_DOES_NOT_MATCH,
-          "signature must be that of the request with the secret of its key (was not)");
+          "signature must be the one that the secret of the access key gives (was another)");
     }
     boolean seals = claim.payload().startsWith(STREAM);
     return new Entry(key.user(), seals ? new Chunks(signed, signer.scope) : null);
@@ -98,7 +98,8 @@ public final class Gate {
     boolean isEarly = claim.time().isAfter(now.plus(SKEW));
     if (life == null ? isEarly || claim.time().isBefore(now.minus(SKEW)) : isEarly) {
       throw new S3Exception(S3Code.REQUEST_TIME_TOO_SKEWED,
-          "time of the request must be within 15 minutes of the node's (was not)");
+          "time of the request must be within 15 minutes of the node's, "
+              + now + " (was " + claim.time() + ")");
     }
     if (life != null && now.isAfter(claim.time().plus(life))) {
       throw new S3Exception(S3Code.ACCESS_DENIED, "request must be within its X-Amz-Expires (has expired)");
@@ -127,7 +128,8 @@ public final class Gate {
     boolean isRight = token == null || (claim.token() != null && MessageDigest
         .isEqual(token.getBytes(StandardCharsets.UTF_8), claim.token().getBytes(StandardCharsets.UTF_8)));
     if (!isRight) {
-      throw new S3Exception(S3Code.INVALID_TOKEN, "session token must be that of the access key (was not)");
+      throw new S3Exception(S3Code.INVALID_TOKEN, "session token must be the one of the access key (was "
+          + (claim.token() == null ? "not given" : "another") + ")");
     }
   }
 
