@@ -19,6 +19,8 @@ import org.zeromq.ZMQ;
 /// It reads all layouts and ignores types that it does not know. One thread.
 public final class KvIndex implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 20;
+  /// For an answer that must come.
+  private static final int LONG_MILLIS = 60_000;
 
   private final ZMQ.Context context = ZMQ.context(1);
   private final ZMQ.Socket events = context.socket(SocketType.SUB);
@@ -35,7 +37,7 @@ public final class KvIndex implements AutoCloseable {
     events.setReceiveTimeOut(PATIENCE_MILLIS);
     events.setLinger(0);
     events.connect("tcp://127.0.0.1:" + port);
-    replay.setReceiveTimeOut(5000);
+    replay.setReceiveTimeOut(LONG_MILLIS);
     replay.setLinger(0);
     replay.connect("tcp://127.0.0.1:" + replayPort);
   }
