@@ -272,7 +272,7 @@ public final class ValueStore {
     ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length),
         new BlockHash(random.getAsLong(), random.getAsLong()));
     if (!mayExist(head)) {
-      throw new ValueTooLargeException(head, tier.info().capacityBlocks() * head.partBytes());
+      throw new ValueTooLargeException(head, longest(name));
     }
     return head;
   }
@@ -454,13 +454,13 @@ public final class ValueStore {
     public static final int CODE = -1700;
 
     private final long length;
-    private final long roomBytes;
+    private final long mostBytes;
 
-    ValueTooLargeException(ValueHead head, long roomBytes) {
-      super("value " + head.name() + " of space " + head.space().model() + " must be < " + roomBytes
+    ValueTooLargeException(ValueHead head, long mostBytes) {
+      super("value " + head.name() + " of space " + head.space().model() + " must be <= " + mostBytes
           + " bytes, the room of its space (was " + head.length() + "): TENANT_QUOTA_EXCEEDED " + CODE);
       this.length = head.length();
-      this.roomBytes = roomBytes;
+      this.mostBytes = mostBytes;
     }
 
     /// Bytes of the value.
@@ -468,9 +468,10 @@ public final class ValueStore {
       return length;
     }
 
-    /// Bytes that the space may have: its quota, or all memory and disk that there is for it.
-    public long roomBytes() {
-      return roomBytes;
+    /// Bytes of the longest value of this name that the space has room for: in its quota, or in all memory and disk that
+    /// there is for it.
+    public long mostBytes() {
+      return mostBytes;
     }
   }
 }

@@ -385,9 +385,9 @@ final class ValueStoreTest {
   @Test
   void aValueLongerThanItsSpace_isRefused_beforeABytesMoves() {
     ValueStore small = new ValueStore(tier(4), 4);
-    assertThatThrownBy(() -> small.put("a", 5 * PART, Flux.error(new AssertionError("must not be subscribed"))))
+    assertThatThrownBy(() -> small.put("a", 16_321, Flux.error(new AssertionError("must not be subscribed"))))
         .isInstanceOf(ValueStore.ValueTooLargeException.class)
-        .hasMessageContaining("value a of space values must be < 16384 bytes, the room of its space (was 20480)")
+        .hasMessageContaining("value a of space values must be <= 16320 bytes, the room of its space (was 16321)")
         .hasMessageContaining("-1700");
   }
 

@@ -173,7 +173,7 @@ final class IncomingSet {
   private void failed(Throwable failure) {
     LOG.debug("a value is let go", failure);
     if (failure instanceof ValueStore.ValueTooLargeException large) {
-      session.loggedLetGo("a value must be < %d bytes, the room of space %s (was %d)".formatted(large.roomBytes(),
+      session.loggedLetGo("a value must be <= %d bytes, the room of space %s (was %d)".formatted(large.mostBytes(),
           session.space().name(), large.length()));
     }
     giveUp();

@@ -69,6 +69,8 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
   private boolean awaitsTurn;
   /// Much of a value was copied, which a read could have brought to where it lies.
   private boolean hasCopied;
+  /// The loop hands on what it has read from the socket.
+  private boolean isReading;
   /// The client sends no more.
   private boolean hasEnded;
   private @Nullable Future<?> untaken;
@@ -100,6 +102,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
+    isReading = true;
     if (isOver) {
       ReferenceCountUtil.release(message);
     } else {
@@ -119,6 +122,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
 
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
+    isReading = false;
     if (!isOver) {
       reply();
       IncomingSet coming = isRunning ? null : set;
@@ -130,6 +134,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
     }
   }
 
+  /// Sends replies, with those to others if more of what clients have sent is about to be handled.
   private void reply() {
     if (hasEnded) { // the connection may end next
       session().replies().flush();
@@ -251,7 +256,11 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
   private void resume() {
     pump();
     if (!isOver && inbox.isEmpty()) {
-      reply();
+      if (isReading) {
+        reply();
+      } else { // it was waited for
+        session().replies().flush();
+      }
     }
     IncomingSet coming = isOver || isRunning ? null : set;
     if (coming != null) { // its first bytes may have come with the request before, and no others may come
@@ -353,8 +362,9 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
       }
     } else if (coming != null) {
       hasLast = isLast;
+      long before = coming.copied();
       coming.piece(piece);
-      hasCopied |= isPlain && coming.copied() > ValueReads.MOST_COPIED;
+      hasCopied |= isPlain && coming.copied() - before > ValueReads.MOST_COPIED;
     } else {
       piece.release();
       throw new BadRequestException("a string must have a length", null);

@@ -16,8 +16,8 @@ final class SharedLoop {
   /// Reads of one connection, with none of another between them, until the loop is not shared.
   static final int SHARED = 64;
 
-  /// Bytes that are handled before replies to those before them go out.
-  static final int GATHERED = 512 << 10;
+  /// Most bytes that are read while replies wait.
+  static final int MOST_BEHIND = 512 << 10;
 
   private final EventExecutor loop;
   private final AwakeLoop awake;
@@ -73,15 +73,24 @@ final class SharedLoop {
   }
 
   private void replyAll() {
-    for (Runnable reply = replies.poll(); reply != null; reply = replies.poll()) {
-      reply.run();
+    try {
+      for (Runnable reply = replies.poll(); reply != null; reply = replies.poll()) {
+        reply.run();
+      }
+    } finally {
+      if (!replies.isEmpty()) { // one has failed
+        loop.execute(replyAll);
+      }
     }
   }
 
   /// Bytes have come, and are handled next.
   void came(int bytes) {
+    if (replies.isEmpty()) {
+      return;
+    }
     behind += bytes;
-    if (behind >= GATHERED) {
+    if (behind >= MOST_BEHIND) {
       replyAll();
     }
   }

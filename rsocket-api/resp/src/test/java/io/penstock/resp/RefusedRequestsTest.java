@@ -103,7 +103,7 @@ final class RefusedRequestsTest {
       assertThat(client.call("EXISTS", "k")).isEqualTo(":0");
       assertThat(door.figures().drops()).isOne();
       assertThat(said()).singleElement().asString().containsPattern("a value at the door resp was let go: a value must "
-          + "be < [0-9]{8} bytes, the room of space values \\(was 20971520\\); user unknown, from 127.0.0.1:");
+          + "be <= [0-9]{8} bytes, the room of space values \\(was 20971520\\); user unknown, from 127.0.0.1:");
     }
   }
 

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,12 @@ final class RespClient implements AutoCloseable {
       all.writeBytes(bytes("\r\n"));
     }
     return all.toByteArray();
+  }
+
+  static byte[] join(byte[] first, byte[] second) {
+    byte[] all = Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, all, first.length, second.length);
+    return all;
   }
 
   RespClient send(byte[] bytes) throws IOException {

@@ -110,6 +110,28 @@ final class SharedRepliesTest {
     }
   }
 
+  /// One that stores a chunk of a model with another length than before ends its connection.
+  @Test
+  void aRequestThatEndsItsConnection_leavesTheReplyToTheOneBefore() throws IOException {
+    String chunk = "m@w@0@k";
+    try (DrivenDoor door = open()) {
+      List<RespClient> clients = connect(door);
+      RespClient fixedWidth = new RespClient(door.port());
+      clients.add(fixedWidth);
+      fixedWidth.send(request("SET", chunk, "value"));
+      while (order.all.size() < 2) {
+        door.turn();
+      }
+      assertThat(fixedWidth.line()).isEqualTo("+OK");
+      clients.getFirst().send(request("PING")); // the loop is shared
+      fixedWidth.send(RespClient.join(request("EXISTS", chunk), request("SET", chunk, "longer value")));
+      door.turn();
+      assertThat(fixedWidth.line()).isEqualTo(":1");
+      assertThat(fixedWidth.isEnded()).isTrue();
+      close(clients);
+    }
+  }
+
   @Test
   void aDoorThatCloses_sendsTheRepliesThatItHas() throws IOException {
     try (DrivenDoor door = open()) {

@@ -1,5 +1,6 @@
 package io.penstock.resp;
 
+import static io.penstock.resp.RespClient.join;
 import static io.penstock.resp.RespClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -315,11 +316,5 @@ final class ValueReadsTest {
       door.settle();
       assertThat(door.figures().writes()).isEqualTo(160);
     }
-  }
-
-  private static byte[] join(byte[] first, byte[] second) {
-    byte[] all = Arrays.copyOf(first, first.length + second.length);
-    System.arraycopy(second, 0, all, first.length, second.length);
-    return all;
   }
 }

@@ -342,7 +342,7 @@ final class PainsTest {
       assertThat(known(node)).isPositive();
       assertThat(upload.complete(client).text())
           .contains("EntityTooLarge")
-          .containsPattern("object must be &lt; [0-9]{8} bytes, the room of its space \\(was 20971520\\)");
+          .containsPattern("object must be &lt;= [0-9]{8} bytes, the room of its space \\(was 20971520\\)");
       Eventually.holds("no part is there", () -> known(node) == 0);
     }
   }

@@ -114,8 +114,7 @@ final class StatCommand extends ClientCommand {
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     parts.forEach(part -> {
       part.stat.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull)
-          .filter(disk -> part.isAll() || disk.segments() + disk.syncs() + disk.problems().size() > 0)
-          .forEach(disk -> withDisk(table, disk, part.of));
+          .forEach(disk -> withDisk(table, disk, part));
       if (part.stat.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)) {
         withTiering(table, part);
       }
@@ -224,16 +223,20 @@ final class StatCommand extends ClientCommand {
     }
   }
 
-  private static void withDisk(TextTable table, TierStat.Disk disk, String of) {
-    table
-        .row("disk syncs" + of, "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()),
-            Numbers.of(disk.failedSyncs()),
-            Sizes.human(disk.unsyncedBytes()), Numbers.of(disk.unsyncedMillis()), Sizes.human(disk.uncertainBytes())))
-        .row("disk files" + of,
-            "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(
-                Numbers.of(disk.segments()),
-                Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()),
-                disk.writeAmplification()));
+  private static void withDisk(TextTable table, TierStat.Disk disk, Part part) {
+    String of = part.of;
+    if (part.isAll() || disk.syncs() + disk.failedSyncs() + disk.unsyncedBytes() + disk.uncertainBytes() > 0) {
+      table.row("disk syncs" + of,
+          "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()),
+              Numbers.of(disk.failedSyncs()), Sizes.human(disk.unsyncedBytes()), Numbers.of(disk.unsyncedMillis()),
+              Sizes.human(disk.uncertainBytes())));
+    }
+    if (part.isAll() || disk.segments() + disk.reclaimed() > 0) {
+      table.row("disk files" + of,
+          "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(
+              Numbers.of(disk.segments()), Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()),
+              Numbers.of(disk.reclaimed()), disk.writeAmplification()));
+    }
     if (disk.damagedAtOpening() > 0) {
       table.row("disk opening" + of, Plural.of(disk.damagedAtOpening(), "record") + " damaged");
     }

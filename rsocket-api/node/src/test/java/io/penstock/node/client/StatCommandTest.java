@@ -121,7 +121,7 @@ final class StatCommandTest {
   void diskLeasesAndPins_areThoseOfEachSpace_withoutThoseThatDidNothing() {
     TierStat.Disk busy = new TierStat.Disk(0, 0, 12, 0, 0, 5, 320 << 20, 200 << 20, 100 << 20, 0, 3, 0, 0, 0, 0, 0, 0,
         List.of());
-    TierStat.Disk broken = new TierStat.Disk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    TierStat.Disk broken = new TierStat.Disk(0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 1,
         List.of("sync: could not"));
     List<SpaceStat> spaces = List.of(withDisk("busy", busy, new TierStat.Holds(2, 3, 50, 0, 0, 50, 0, 0, 0, 0)),
         withDisk("broken", broken, TierStat.Holds.NONE), withDisk("idle", TierStat.Disk.NONE, TierStat.Holds.NONE));
@@ -133,6 +133,9 @@ final class StatCommandTest {
         .containsPattern("\ndisk files of busy +5, 320 MiB, ")
         .containsPattern("\ndisk queue of busy +0 blocks, 0 B; most 7 of 9, ")
         .containsPattern("\nabove watermark of busy +4 blocks\n")
+        .containsPattern("\ndisk syncs of broken +0, 3 failed; ")
+        .containsPattern("\ndisk opening of broken +1 record damaged\n")
+        .containsPattern("\ndisk damage of broken +1 block damaged since, ")
         .containsPattern("\ndisk problem of broken +sync: could not\n")
         .doesNotContainPattern("of idle +[0-9]+(,| pass)").doesNotContain("read leases of broken");
   }

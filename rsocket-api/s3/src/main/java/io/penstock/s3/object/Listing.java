@@ -73,7 +73,8 @@ final class Listing {
       Query query = ask.target().query();
       String type = query.get("list-type", "2");
       if (!type.equals("2")) {
-        throw new S3Exception(S3Code.INVALID_ARGUMENT, "list-type must be 2, or not given (was " + type + ")");
+        throw new S3Exception(S3Code.INVALID_ARGUMENT,
+            "list-type must be 2, or not given (was " + (type.isEmpty() ? "empty" : type) + ")");
       }
       isSecond = query.has("list-type");
       bucket = ask.nameOf("");

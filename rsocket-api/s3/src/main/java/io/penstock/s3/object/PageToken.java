@@ -10,6 +10,9 @@ import java.util.zip.CRC32C;
 /// The place where the next page of a list begins, as clients send it back: the last key of the page before, behind its
 /// checksum. The checksum tells such a token from a text that a client made up.
 final class PageToken {
+  /// Characters of a token that an error tells.
+  private static final int MOST_SHOWN = 64;
+
   private PageToken() {}
 
   /// @param last key or common prefix of a page
@@ -50,6 +53,7 @@ final class PageToken {
 
   private static S3Exception unknown(String token) {
     return new S3Exception(S3Code.INVALID_ARGUMENT,
-        "continuation-token must be the NextContinuationToken of a list (was " + token + ")");
+        "continuation-token must be the NextContinuationToken of a list (was "
+            + (token.length() > MOST_SHOWN ? token.substring(0, MOST_SHOWN) + "..." : token) + ")");
   }
 }

@@ -161,7 +161,7 @@ final class Writes {
   static Mono<Boolean> dropped(String name, KvException failure) {
     if (failure instanceof ValueStore.ValueTooLargeException large) {
       return Mono.error(() -> new S3Exception(S3Code.ENTITY_TOO_LARGE,
-          "object must be < %d bytes, the room of its space (was %d)".formatted(large.roomBytes(), large.length())));
+          "object must be <= %d bytes, the room of its space (was %d)".formatted(large.mostBytes(), large.length())));
     }
     if (!(failure instanceof TransientKvException)) {
       LOG.warn("an object was dropped: {}", failure.getMessage());
