@@ -78,7 +78,7 @@ final class RespServer implements Door {
 
   private Mono<Void> drainNow() {
     house.drain();
-    return socket.refuse().then(socket.idle(house::underWay));
+    return socket.drain(house::underWay);
   }
 
   @Override

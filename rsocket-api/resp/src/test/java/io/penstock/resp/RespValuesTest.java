@@ -7,15 +7,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.node.config.RespSettings;
 import io.penstock.testkit.Eventually;
 import io.penstock.wire.security.Access;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -484,14 +489,52 @@ final class RespValuesTest {
     }
   }
 
+  /// What comes when no request is under way any more ends its connection, with no reply to another.
   @Test
-  void drain_answersReads_andLetsNewValuesGo() throws IOException {
-    try (RespClient client = door.connect()) {
+  void drain_answersReads_andLetsNewValuesGo_whileARequestIsUnderWay() throws Exception {
+    byte[] late = request("SET", "late", value(1, 1_000));
+    try (RespClient client = door.connect(); RespClient writer = door.connect()) {
       assertThat(client.call("SET", "k", "v")).isEqualTo("+OK");
-      door.server.drain().block(Duration.ofSeconds(60));
+      writer.send(late, 0, late.length / 2);
+      Eventually.holds("a value has begun to come", () -> door.figures().bytesIn() == 1_001);
+      CompletableFuture<Void> drained = door.server.drain().toFuture();
       assertThat(client.bulk("GET", "k")).isEqualTo(bytes("v"));
       assertThat(client.call("SET", "other", "v")).isEqualTo("+OK");
       assertThat(client.call("EXISTS", "other")).isEqualTo(":0");
+      assertThat(drained).isNotDone();
+      writer.send(late, late.length / 2, late.length);
+      assertThat(writer.line()).isEqualTo("+OK");
+      drained.get(60, TimeUnit.SECONDS);
+      assertThat(client.send(request("GET", "k")).isEnded()).isTrue();
+    }
+  }
+
+  @Test
+  void drain_waitsUntilASlowClientHasItsReply() throws Exception {
+    byte[] value = value(1, 6_000_000);
+    try (RespClient writer = door.connect(); RespClient slow = RespClient.withSmallWindow(door.port())) {
+      assertThat(writer.call("SET", "k", value)).isEqualTo("+OK");
+      slow.send(request("GET", "k"));
+      Eventually.holds("the reply has begun", () -> door.figures().bytesOut() > 0);
+      CompletableFuture<Void> closed = door.server.drain().then(door.server.close()).toFuture();
+      assertThat(slow.line()).isEqualTo("$" + value.length);
+      ByteArrayOutputStream came = new ByteArrayOutputStream();
+      for (byte[] piece = slow.read(16 << 10); piece.length > 0; piece = slow.read(16 << 10)) {
+        came.writeBytes(piece);
+        awaitFor(closed, Duration.ofMillis(6));
+      }
+      assertThat(came.size()).isEqualTo(value.length + 2);
+      assertThat(Arrays.equals(came.toByteArray(), 0, value.length, value, 0, value.length)).isTrue();
+      closed.get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  /// Lets the door go on for a moment, at most until it is closed.
+  private static void awaitFor(CompletableFuture<Void> closed, Duration most) throws Exception {
+    try {
+      closed.get(most.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      // the client is slow
     }
   }
 }

@@ -5,8 +5,11 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
@@ -14,6 +17,7 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.unix.ServerDomainSocketChannel;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.penstock.node.config.TransportSettings;
 import io.penstock.wire.transport.CongestionControl;
@@ -52,6 +56,8 @@ public final class DoorSocket {
   private final Scheduler timers;
   private final Channel listening;
   private final Endpoint address;
+  /// A request that comes now ends its connection.
+  private volatile boolean isDrained;
 
   private DoorSocket(DoorTerms terms, String door, int most, Consumer<Channel> accept) throws IOException {
     this.door = door;
@@ -123,7 +129,20 @@ public final class DoorSocket {
     if (chosen != null) {
       channel.config().setOption(chosen.option(), chosen.value());
     }
+    channel.pipeline().addLast(new Gate());
     accept.accept(channel);
+  }
+
+  private final class Gate extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      if (isDrained) {
+        ReferenceCountUtil.release(message);
+        var _ = context.channel().close();
+      } else {
+        context.fireChannelRead(message);
+      }
+    }
   }
 
   /// Where it listens, with the port that was bound.
@@ -136,8 +155,15 @@ public final class DoorSocket {
     return connections.size();
   }
 
-  /// Takes no new connection any more. Lazy.
-  public Mono<Void> refuse() {
+  /// Takes no new connection, lets what is under way end, and takes no new request then: what a client sends ends its
+  /// connection, between two replies. Completes when the system has all replies. Lazy.
+  ///
+  /// @param underWay number of requests that are not answered; of a value that comes, too
+  public Mono<Void> drain(IntSupplier underWay) {
+    return refuse().then(idle(underWay)).then(Mono.<Void>fromRunnable(() -> isDrained = true)).then(idle(underWay));
+  }
+
+  private Mono<Void> refuse() {
     return Mono.defer(() -> ended(listening.close()));
   }
 
@@ -153,10 +179,16 @@ public final class DoorSocket {
         })).then();
   }
 
-  /// Completes when no request is under way.
+  /// Completes when no request is under way, and the system has all replies.
   public Mono<Void> idle(IntSupplier underWay) {
-    return Flux.interval(Duration.ZERO, LOOK, timers).onBackpressureDrop().filter(tick -> underWay.getAsInt() == 0)
-        .next().then();
+    return Flux.interval(Duration.ZERO, LOOK, timers).onBackpressureDrop()
+        .filter(tick -> underWay.getAsInt() == 0 && connections.stream().allMatch(DoorSocket::hasSentAll)).next()
+        .then();
+  }
+
+  private static boolean hasSentAll(Channel channel) {
+    ChannelOutboundBuffer unsent = channel.unsafe().outboundBuffer();
+    return unsent == null || unsent.totalPendingWriteBytes() == 0;
   }
 
   private static Mono<Void> ended(ChannelFuture future) {

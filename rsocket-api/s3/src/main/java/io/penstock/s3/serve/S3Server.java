@@ -70,7 +70,7 @@ final class S3Server implements Door {
 
   private Mono<Void> drainNow() {
     drains.run();
-    return socket.refuse().then(socket.idle(house::underWay));
+    return socket.drain(house::underWay);
   }
 
   @Override
