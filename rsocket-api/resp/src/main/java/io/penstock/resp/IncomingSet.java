@@ -42,6 +42,8 @@ final class IncomingSet {
   private final Sinks.One<Boolean> decided = Sinks.one();
   private boolean replaces;
   private boolean isRefused;
+  /// Why the space can never hold the value; null if it can.
+  private @Nullable String tooLong;
   /// The client hears a number.
   private boolean isNumber;
   private long untilMillis;
@@ -173,8 +175,9 @@ final class IncomingSet {
   private void failed(Throwable failure) {
     LOG.debug("a value is let go", failure);
     if (failure instanceof ValueStore.ValueTooLargeException large) {
-      session.loggedLetGo("a value must be <= %d bytes, the room of space %s (was %d)".formatted(large.mostBytes(),
-          session.space().name(), large.length()));
+      tooLong = "a value must be <= %d bytes, the room of space %s (was %d)".formatted(large.mostBytes(),
+          session.space().name(), large.length());
+      session.loggedLetGo(tooLong);
     }
     giveUp();
     endedEarly();
@@ -382,6 +385,11 @@ final class IncomingSet {
   /// Answers, if the value has come and was stored or let go.
   private void ended() {
     if (reply != Reply.DUE || fate.isOpen()) {
+      return;
+    }
+    if (tooLong != null && session.isParsing()) { // what it was to replace stays
+      session.refuse("ERR " + tooLong);
+      answered();
       return;
     }
     if (fate == Fate.DROPPED && replaces && name != null && session.may(Role.WRITER)) {

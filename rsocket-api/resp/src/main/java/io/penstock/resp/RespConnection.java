@@ -96,6 +96,11 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
     house.disconnected();
   }
 
+  /// Whether a request has begun to come, and has no reply yet.
+  boolean isUnderWay() {
+    return isRunning || left > 0 || !inbox.isEmpty();
+  }
+
   private Session session() {
     return requireNonNull(session, "session");
   }

@@ -108,6 +108,17 @@ final class RefusedRequestsTest {
   }
 
   @Test
+  void valueThatCanNeverFit_isAnError_whereTheClientReadsErrors_andTheOneBeforeStays() throws IOException {
+    try (OpenDoor door = new OpenDoor(4 << 20, tier -> tier, Map.of(), Access.open());
+        RespClient client = door.connect()) {
+      assertThat(client.call("SET", "k", "before")).isEqualTo("+OK");
+      assertThat(client.call("SET", "k", new byte[20 << 20], "EX", "100"))
+          .matches("-ERR a value must be <= [0-9]{8} bytes, the room of space values \\(was 20971520\\)");
+      assertThat(client.bulk("GET", "k")).isEqualTo(RespClient.bytes("before"));
+    }
+  }
+
+  @Test
   void userWithoutTheRight_isNamedInTheLog() throws IOException {
     try (OpenDoor door = open(); RespClient client = door.connect()) {
       assertThat(client.call("AUTH", TOKEN)).isEqualTo("+OK");

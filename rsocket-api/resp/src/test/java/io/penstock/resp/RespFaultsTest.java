@@ -57,7 +57,8 @@ final class RespFaultsTest {
   @Test
   void valueThatIsLetGo_takesTheOneBeforeWithIt() throws IOException {
     open(RespSettings.ROOM, "50ms");
-    try (RespClient client = door.connect()) {
+    byte[] half = request("SET", "late", OLD);
+    try (RespClient client = door.connect(); RespClient writer = door.connect()) {
       for (FaultTier.Fault fault : new FaultTier.Fault[] {FaultTier.Fault.STALL, FaultTier.Fault.FULL}) {
         assertThat(client.call("SET", "k", OLD)).isEqualTo("+OK");
         faults.set(fault, 1);
@@ -66,7 +67,10 @@ final class RespFaultsTest {
         assertThat(client.bulk("GET", "k")).as(fault.toString()).isNull();
       }
       assertThat(client.call("SET", "k", OLD)).isEqualTo("+OK");
-      door.server.drain().block(Duration.ofSeconds(60));
+      long before = door.figures().bytesIn();
+      writer.send(half, 0, half.length / 2); // keeps the drain from its end
+      Eventually.holds("a value has begun to come", () -> door.figures().bytesIn() > before);
+      var _ = door.server.drain().subscribe();
       assertThat(client.call("SET", "k", NEW)).isEqualTo("+OK");
       assertThat(client.bulk("GET", "k")).isNull();
     }

@@ -4,6 +4,7 @@ import static io.penstock.resp.RespClient.bytes;
 import static io.penstock.resp.RespClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RespSettings;
 import io.penstock.testkit.Eventually;
 import io.penstock.wire.security.Access;
@@ -506,6 +507,31 @@ final class RespValuesTest {
       assertThat(writer.line()).isEqualTo("+OK");
       drained.get(60, TimeUnit.SECONDS);
       assertThat(client.send(request("GET", "k")).isEnded()).isTrue();
+    }
+  }
+
+  @Test
+  void drain_ends_thoughClientsNeverStopToAsk() throws Exception {
+    door.close();
+    door = OpenDoor.of(Map.of(NodeSettings.DRAIN_TIMEOUT, "400ms"));
+    byte[] late = request("SET", "late", value(1, 1_000));
+    byte[] stored = value(2, 300_000);
+    try (RespClient client = door.connect(); RespClient writer = door.connect()) {
+      assertThat(client.call("SET", "k", stored)).isEqualTo("+OK");
+      writer.send(late, 0, late.length / 2);
+      Eventually.holds("a value has begun to come", () -> door.figures().bytesIn() == 301_000);
+      CompletableFuture<Void> drained = door.server.drain().toFuture();
+      int whole = 0;
+      for (String line = client.call("GET", "k"); line.startsWith("$"); line = client.call("GET", "k")) {
+        assertThat(client.read(stored.length)).isEqualTo(stored);
+        assertThat(client.text(2)).isEqualTo("\r\n");
+        whole++;
+      }
+      assertThat(whole).isPositive();
+      assertThat(drained).as("a request is under way").isNotDone();
+      writer.send(late, late.length / 2, late.length);
+      assertThat(writer.line()).isEqualTo("+OK");
+      drained.get(60, TimeUnit.SECONDS);
     }
   }
 

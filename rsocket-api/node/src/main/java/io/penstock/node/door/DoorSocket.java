@@ -19,6 +19,7 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.unix.ServerDomainSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.TransportSettings;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;
@@ -31,7 +32,8 @@ import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.function.Consumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,20 +53,24 @@ public final class DoorSocket {
   private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final String door;
   private final int most;
-  private final Consumer<Channel> accept;
+  private final Function<Channel, BooleanSupplier> accept;
   private final CongestionControl congestion;
   private final Scheduler timers;
+  /// How long a drain takes new requests while others are under way.
+  private final Duration grace;
   private final Channel listening;
   private final Endpoint address;
   /// A request that comes now ends its connection.
   private volatile boolean isDrained;
 
-  private DoorSocket(DoorTerms terms, String door, int most, Consumer<Channel> accept) throws IOException {
+  private DoorSocket(DoorTerms terms, String door, int most, Function<Channel, BooleanSupplier> accept)
+      throws IOException {
     this.door = door;
     this.most = most;
     this.accept = accept;
     this.congestion = terms.config().get(TransportSettings.CONGESTION);
     this.timers = terms.threads().timers();
+    this.grace = terms.config().get(NodeSettings.DRAIN_TIMEOUT).dividedBy(2);
     Endpoint wanted = terms.listen();
     ChannelFuture bound = bootstrap(terms.threads().loops(), wanted).bind(local(wanted)).awaitUninterruptibly();
     if (!bound.isSuccess()) {
@@ -80,9 +86,11 @@ public final class DoorSocket {
   ///
   /// @param door its name, for the log
   /// @param most connections at a time; others are closed
-  /// @param accept prepares the pipeline of a connection, in its event loop, before anything is read
+  /// @param accept prepares the pipeline of a connection, in its event loop, before anything is read; tells there
+  ///     whether a request of it is under way
   /// @throws IOException if the address cannot be bound
-  public static DoorSocket bind(DoorTerms terms, String door, int most, Consumer<Channel> accept) throws IOException {
+  public static DoorSocket bind(DoorTerms terms, String door, int most, Function<Channel, BooleanSupplier> accept)
+      throws IOException {
     return new DoorSocket(terms, door, most, accept);
   }
 
@@ -129,14 +137,18 @@ public final class DoorSocket {
     if (chosen != null) {
       channel.config().setOption(chosen.option(), chosen.value());
     }
-    channel.pipeline().addLast(new Gate());
-    accept.accept(channel);
+    Gate gate = new Gate();
+    channel.pipeline().addLast(gate);
+    gate.isBusy = accept.apply(channel);
   }
 
+  /// Ends a connection that sends a new request when none is taken.
   private final class Gate extends ChannelInboundHandlerAdapter {
+    private BooleanSupplier isBusy = () -> false;
+
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-      if (isDrained) {
+      if (isDrained && !isBusy.getAsBoolean()) {
         ReferenceCountUtil.release(message);
         var _ = context.channel().close();
       } else {
@@ -155,12 +167,13 @@ public final class DoorSocket {
     return connections.size();
   }
 
-  /// Takes no new connection, lets what is under way end, and takes no new request then: what a client sends ends its
-  /// connection, between two replies. Completes when the system has all replies. Lazy.
+  /// Takes no new connection. Takes no new request when none is under way, or half the time of a drain is over: what a
+  /// client sends then ends its connection, between two replies. Completes when the system has all replies. Lazy.
   ///
   /// @param underWay number of requests that are not answered; of a value that comes, too
   public Mono<Void> drain(IntSupplier underWay) {
-    return refuse().then(idle(underWay)).then(Mono.<Void>fromRunnable(() -> isDrained = true)).then(idle(underWay));
+    return refuse().then(idle(underWay).timeout(grace, Mono.empty(), timers))
+        .then(Mono.<Void>fromRunnable(() -> isDrained = true)).then(idle(underWay));
   }
 
   private Mono<Void> refuse() {

@@ -75,6 +75,11 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     this.decoder = decoder;
   }
 
+  /// Whether a request is not answered, or what follows the last response is awaited.
+  boolean isUnderWay() {
+    return now != null || !pieces.isEmpty() || isLingering;
+  }
+
   @Override
   public void channelActive(ChannelHandlerContext active) {
     more(active);

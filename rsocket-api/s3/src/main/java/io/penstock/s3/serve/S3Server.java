@@ -12,6 +12,7 @@ import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -42,7 +43,7 @@ final class S3Server implements Door {
     this.socket = DoorSocket.bind(terms, DoorSettings.S3.name(), house.limits.mostConnections(), this::accept);
   }
 
-  private void accept(Channel channel) {
+  private BooleanSupplier accept(Channel channel) {
     channel.config().setAutoRead(false);
     ChannelPipeline pipeline = channel.pipeline();
     pipeline.addLast(new WriteStall(house.limits.stallNanos()));
@@ -50,7 +51,9 @@ final class S3Server implements Door {
       pipeline.addLast(tls.handler(channel.alloc()));
     }
     HeadDecoder decoder = new HeadDecoder(HTTP);
-    pipeline.addLast(decoder, new HttpResponseEncoder(), new S3Connection(house, decoder));
+    S3Connection connection = new S3Connection(house, decoder);
+    pipeline.addLast(decoder, new HttpResponseEncoder(), connection);
+    return connection::isUnderWay;
   }
 
   @Override
