@@ -61,7 +61,7 @@ final class StackParts implements Decisions.Rules {
   private final OffloadQueue offloads;
   private final AttachedStores stores;
   private final Mover mover;
-  private final HostWatermarks watermarks;
+  final HostWatermarks watermarks;
   private final StackHolds holds;
   private final LeasePrefetch prefetch;
 

@@ -42,6 +42,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -313,6 +314,28 @@ public final class TierStack implements BlockTier {
     requireNonNull(timers, "timers");
     return Mono.using(() -> parts.flushes.begin(), flush -> flush.over().timeout(patience, Mono.empty(), timers)
         .then(Mono.fromSupplier(flush::missed)), Flushes.Flush::leave);
+  }
+
+  /// Moves the blocks that host memory has to the levels below it, as far as these take them, and waits as [#flush]
+  /// does. Blocks that are leased, pinned or in use stay, and those of a faster device. Nothing moves in a stack that is
+  /// exact. For a stack that is about to close: from now on no block stays in host memory for long.
+  ///
+  /// - Signals: nothing; completes when no block moves any more, or `patience` is over.
+  /// - Threads: a store's, one of `timers`, or the thread that closes the stack.
+  /// - Cancel: ends the wait; the moves go on.
+  ///
+  /// @param patience at least 1 ms
+  /// @param timers clock of `patience`
+  /// @return cold
+  public Mono<Void> save(Duration patience, Scheduler timers) {
+    AtomicLong before = new AtomicLong(Long.MAX_VALUE);
+    return Mono.defer(() -> {
+      parts.watermarks.empty();
+      return flush(patience, timers);
+    }).repeat(() -> {
+      long left = parts.decisions.look(parts.index::onHostLevel);
+      return left > 0 && before.getAndSet(left) > left;
+    }).takeUntilOther(Mono.delay(patience, timers)).then();
   }
 
   /// Ends every wait, closes the stores, and completes when they have closed. Blocks on a disk stay there; device

@@ -119,6 +119,51 @@ final class TierStackFlushTest extends StackSteps {
     assertClosesClean(stack);
   }
 
+  @Test
+  void blocksOfMemory_allGetToTheDisk_whereTheyAreSaved() {
+    int blocks = 1_000; // of many steps
+    TierStack stack = inexact(2 * blocks, 3 * blocks);
+    for (int i = 0; i < blocks; i++) {
+      put(stack, i);
+    }
+    assertThat(memory.storedBlocks()).isZero();
+    List<String> ends = new ArrayList<>();
+    stack.save(PATIENCE, timers).doOnTerminate(() -> ends.add("saved")).subscribe();
+    assertThat(ends).as("copies are under way").isEmpty();
+    runTasks();
+    assertThat(ends).containsExactly("saved");
+    assertThat(memory.storedBlocks()).isEqualTo(blocks);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void save_takesNoLongerThanIsSaid_whereTheDiskDoesNotAnswer_orIsOff() {
+    TierStack stack = inexact(100, 100);
+    put(stack, 0, 1, 2);
+    List<String> ends = new ArrayList<>();
+    stack.save(PATIENCE, timers).doOnTerminate(() -> ends.add("saved")).subscribe();
+    timers.advanceTimeBy(PATIENCE.minusMillis(1));
+    assertThat(ends).isEmpty();
+    timers.advanceTimeBy(Duration.ofMillis(1));
+    assertThat(ends).hasSize(1);
+    disk.health(StoreHealth.State.OFF);
+    stack.save(PATIENCE, timers).doOnTerminate(() -> ends.add("off")).subscribe();
+    assertThat(ends).containsExactly("saved", "off");
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void save_movesNothing_inAStackThatIsExact() {
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, 5);
+    put(stack, 0, 1, 2);
+    List<String> ends = new ArrayList<>();
+    stack.save(PATIENCE, timers).doOnTerminate(() -> ends.add("saved")).subscribe();
+    assertThat(ends).hasSize(1);
+    runTasks();
+    assertThat(memory.storedBlocks()).isZero();
+    assertClosesClean(stack);
+  }
+
   @ParameterizedTest
   @EnumSource
   void blocksOnTheirWay_getThereOrAreCounted_over100Seeds(FlushSimulation.Stores stores) {
@@ -146,6 +191,12 @@ final class TierStackFlushTest extends StackSteps {
     for (int number : numbers) {
       put(stack, number);
     }
+  }
+
+  private TierStack inexact(int dram, int ssd) {
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", dram), new StackLevel.Stored(disk, ssd)),
+        StackOptions.defaults("stack").withMode(StackOptions.Mode.EXCLUSIVE).withExact(false).withIngressBlocks(8),
+        TierListener.noop());
   }
 
   private TierStack stack(StackOptions.Mode mode, int dram) {

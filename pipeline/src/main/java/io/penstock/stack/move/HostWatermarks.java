@@ -14,7 +14,7 @@ import io.penstock.stack.shape.StackShape;
 ///
 /// Each decision between the marks has at most [#STEPS] steps follow, each a decision of its own over a few blocks. So
 /// no decision is long, and others decide in between. No step adds to a write queue of the disk that is full, or
-/// evicts blocks because the slower levels take none now. Used in decisions only.
+/// evicts blocks because the slower levels take none now. Used in decisions only, except [#empty()].
 public final class HostWatermarks {
   /// Blocks of one step.
   private static final int STEP = 32;
@@ -35,6 +35,8 @@ public final class HostWatermarks {
   private boolean demoting;
   private boolean stepping;
   private int pause;
+  /// All blocks are to go.
+  private boolean empties;
 
   public HostWatermarks(Decisions decisions, StackShape shape, StackIndex index, LevelStates states,
       OffloadQueue offloads, StackFigures figures) {
@@ -58,18 +60,33 @@ public final class HostWatermarks {
     return index.capacity(shape.host());
   }
 
+  /// Demotes all blocks, whatever the marks, as the slower levels take them. Not with [StackOptions#exact()], where
+  /// each eviction is one of a put. Outside a decision.
+  public void empty() {
+    if (shape.host() >= 0 && !shape.options().exact()) {
+      decisions.decide(after -> {
+        empties = true;
+        pause = 0;
+      });
+    }
+  }
+
   /// Has steps follow the decision that ends, if there are blocks to demote.
   public void review(DeferredActions after) {
-    if (!isOn || stepping || decisions.isClosed()) {
+    if ((!isOn && !empties) || stepping || decisions.isClosed()) {
       stepping = false;
     } else if (pause > 0) {
       pause--;
     } else {
-      demoting = index.onHostLevel() > (demoting ? options.memoryLow() : options.memoryHigh()) * capacity();
+      demoting = index.onHostLevel() > (demoting || empties ? low() : options.memoryHigh()) * capacity();
       if (demoting) {
         after.then(() -> steps.run(this::steps));
       }
     }
+  }
+
+  private double low() {
+    return empties ? 0 : options.memoryLow();
   }
 
   private void steps() {
@@ -80,13 +97,13 @@ public final class HostWatermarks {
   /// @return whether another step may follow
   private boolean step(DeferredActions after) {
     stepping = true;
-    double beyond = index.onHostLevel() - options.memoryLow() * capacity();
+    double beyond = index.onHostLevel() - low() * capacity();
     int wanted = (int) Math.min(Math.min(STEP, offloads.free()), Math.ceil(beyond));
     if (wanted <= 0 || decisions.isClosed() || !hasRoomBelow()) {
       return false;
     }
     int left = index.demoteFromHost(wanted, after);
-    figures.demotedByMark(left);
+    figures.demotedByMark(empties ? 0 : left);
     pause = left == 0 ? PAUSE : 0;
     return left == STEP;
   }

@@ -102,6 +102,29 @@ final class RespNodeTest {
   }
 
   @Test
+  void whatLiesInMemory_isFoundAfterARestart_whereTheDrainSavesIt() throws IOException {
+    String yaml = "dram: 64MiB\nssd: 256MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.save: true\n";
+    int values = 60;
+    int[] lengths = {100, 60_000, 600_000};
+    Node first = start(yaml);
+    try (RespClient client = connect(first)) {
+      for (int i = 0; i < values; i++) {
+        assertThat(client.call("SET", "k" + i, value(i, lengths[i % lengths.length]))).isEqualTo("+OK");
+      }
+      assertThat(first.valuesInMemoryAlone().block(SOON)).isEqualTo(values);
+      assertThat(first.drain().block(SOON)).isTrue();
+    }
+    Node second = start(yaml);
+    try (RespClient client = connect(second)) {
+      for (int i = 0; i < values; i++) {
+        assertThat(client.bulk("GET", "k" + i)).as("k" + i).isEqualTo(value(i, lengths[i % lengths.length]));
+      }
+    } finally {
+      second.close().block(SOON);
+    }
+  }
+
+  @Test
   void valuesOfTwentyTimesTheDiskAndMemory_areAllTaken_andTakeNoMoreThanTheirs() throws IOException {
     String yaml = "dram: 4MiB\nssd: 12MiB\nssd.dir: " + folder.resolve("ssd") + "\nssd.segment.bytes: 4MiB\n"
         + "resp.part.bytes: 262656\nresp.room.timeout: 60s\n"; // no value is let go, however slow the disk is

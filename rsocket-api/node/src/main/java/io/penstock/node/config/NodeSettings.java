@@ -116,6 +116,8 @@ public final class NodeSettings {
   public static final Setting<Integer> SSD_QUEUE_BLOCKS =
       new Setting<>("ssd.queue.blocks", SettingType.count(1, 1 << 24), "65536",
           "Maximum number of blocks in the write queue of the disk.");
+  public static final Setting<Boolean> SSD_SAVE = new Setting<>("ssd.save", AscendTypes.flag(), "false",
+      "Whether blocks that memory alone has are written to the disk when the node drains, within drain.timeout.");
   public static final Setting<Integer> SSD_OFFLOAD_USES = new Setting<>("ssd.offload.uses", SettingType.count(0, 15),
       "0",
       "Uses that a block needs to be demoted to disk; with fewer it is evicted. Not with stack.mode write_through.");
@@ -249,7 +251,7 @@ public final class NodeSettings {
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
       Topic.of("Disk", SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE,
-          SSD_DISK_HIGH, SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS),
+          SSD_DISK_HIGH, SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_SAVE),
       Topic.of("Durability and damage", SSD_DURABILITY, SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE,
           SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER),
       Topic.of("Levels", WRITE_POLICY, STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS,

@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 
@@ -10,7 +11,7 @@ final class DrainTime {
   private final long allNanos;
   private final long leastNanos;
   private final LongSupplier nanoClock;
-  private volatile long spentNanos;
+  private final AtomicLong spentNanos = new AtomicLong();
 
   /// @param all for streams and levels together
   /// @param least for the levels, where `all` is not less
@@ -20,16 +21,16 @@ final class DrainTime {
     this.nanoClock = nanoClock;
   }
 
-  /// Takes the time until `streams` has its value.
+  /// Takes the time until `streams` has its value, or is complete.
   <T> Mono<T> taken(Mono<T> streams) {
     return Mono.defer(() -> {
       long began = nanoClock.getAsLong();
-      return streams.doOnNext(end -> spentNanos = nanoClock.getAsLong() - began);
+      return streams.doOnTerminate(() -> spentNanos.addAndGet(nanoClock.getAsLong() - began));
     });
   }
 
   /// Time left to close the levels.
   Duration left() {
-    return Duration.ofNanos(Math.clamp(allNanos - spentNanos, leastNanos, allNanos));
+    return Duration.ofNanos(Math.clamp(allNanos - spentNanos.get(), leastNanos, allNanos));
   }
 }

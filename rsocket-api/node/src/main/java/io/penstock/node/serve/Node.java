@@ -428,11 +428,15 @@ public final class Node {
 
   /// Drains as the other form does; once.
   ///
-  /// @param values receives [#valuesInMemoryAlone()] unless it is 0; counted beside the drain
+  /// @param values receives [#valuesInMemoryAlone()] unless it is 0; counted beside the drain, or behind it if memory
+  ///     is saved
   /// @param blocks receives [#blocksInMemoryAlone()] unless it is 0; counted after the drain, before the tiers close
   Mono<Boolean> drain(LongConsumer values, LongConsumer blocks) {
-    return Mono.zip(drained(), told(valuesInMemoryAlone(), values), (clean, any) -> clean)
-        .flatMap(clean -> told(blocksInMemoryAlone(), blocks).then(close()).thenReturn(clean));
+    Mono<Boolean> told = told(valuesInMemoryAlone(), values);
+    Mono<Boolean> drained = config.get(NodeSettings.SSD_SAVE)
+        ? drained().flatMap(clean -> told.thenReturn(clean))
+        : Mono.zip(drained(), told, (clean, any) -> clean);
+    return drained.flatMap(clean -> told(blocksInMemoryAlone(), blocks).then(close()).thenReturn(clean));
   }
 
   /// @return whether there were any
@@ -451,8 +455,14 @@ public final class Node {
           : rank.drained().then(Mono.when(bound.drained(), doors.drained())).thenReturn(true)
               .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
       Mono<Boolean> left = rank.leave().then(Mono.empty()); // beside the drain: a registry may be slow to answer
-      return drainTime.taken(Flux.merge(left, ended).next());
+      return drainTime.taken(Flux.merge(left, ended).next()).flatMap(clean -> saved().thenReturn(clean));
     });
+  }
+
+  private Mono<Void> saved() {
+    return config.get(NodeSettings.SSD_SAVE)
+        ? drainTime.taken(Mono.defer(() -> tiers.save(drainTime.left(), timers)))
+        : Mono.empty();
   }
 
   /// Ends running streams now, then everything else; blocks that are on their way to the disk have `drain.timeout` to

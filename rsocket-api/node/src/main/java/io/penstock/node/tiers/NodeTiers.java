@@ -319,6 +319,11 @@ public final class NodeTiers extends ForwardingTier {
     });
   }
 
+  /// Moves to the disk what memory alone has, as [TierStack#save] does; nothing without a disk.
+  public Mono<Void> save(Duration patience, Scheduler timers) {
+    return ssd == null ? Mono.empty() : stack.save(patience, timers);
+  }
+
   private void sayLeft(int blocks) {
     if (blocks > 0) {
       LOG.warn("{} blocks ({} bytes) that were on their way to the disk had not got there in time, and may be gone",

@@ -243,6 +243,11 @@ public final class SpaceTiers implements NodeSpaces {
     return Optional.ofNullable(memory);
   }
 
+  /// Moves to their disks what memory alone has. The tiers do so at the same time; `patience` is for all of them.
+  public Mono<Void> save(Duration patience, Scheduler timers) {
+    return Mono.when(tiers.stream().map(tier -> tier.save(patience, timers)).toList());
+  }
+
   /// Closes every tier as [NodeTiers#closeWithin] does, one after the other; `patience` is for all of them.
   public Mono<Void> closeWithin(Duration patience, Scheduler timers, LongSupplier nanoClock) {
     return Mono.defer(() -> {

@@ -30,6 +30,13 @@ final class DrainTimeTest {
   }
 
   @Test
+  void whatIsTakenAfterwards_isTakenFromTheRest() {
+    streamsTake(Duration.ofSeconds(12));
+    time.taken(Mono.fromRunnable(() -> now.addAndGet(Duration.ofSeconds(5).toNanos()))).block();
+    assertThat(time.left()).isEqualTo(Duration.ofSeconds(13));
+  }
+
+  @Test
   void levelsHaveALeast_unlessAllIsLess() {
     streamsTake(ALL);
     assertThat(time.left()).isEqualTo(LEAST);

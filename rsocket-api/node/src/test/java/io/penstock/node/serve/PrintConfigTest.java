@@ -139,6 +139,7 @@ final class PrintConfigTest {
         ssd.disk.low                   80                       default
         ssd.queue.bytes                256 MiB                  default
         ssd.queue.blocks               65536                    default
+        ssd.save                       false                    default
         ssd.durability                 interval                 default
         ssd.sync.interval              1s                       default
         ssd.sync.bytes                 256 MiB                  default
