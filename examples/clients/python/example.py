@@ -1,8 +1,9 @@
-"""Puts three blocks into a node, and gets them back: python3 example.py [127.0.0.1:7733]"""
+"""Puts three blocks into a node, and gets them back."""
 
+import argparse
 import sys
 
-from penstock import CorruptError, Node, PenstockError
+from penstock import CorruptError, Node, PenstockError, place
 
 
 def main(address):
@@ -21,7 +22,14 @@ def main(address):
 
 
 if __name__ == "__main__":
-    node_address = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7733"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("address", nargs="?", default="127.0.0.1:7733",
+                        help="HOST:PORT, IPv6 in brackets, or unix:PATH of the node (default: %(default)s)")
+    node_address = parser.parse_args().address
+    try:
+        place(node_address)
+    except ValueError as error:
+        parser.error(str(error))
     try:
         main(node_address)
     except (OSError, PenstockError, CorruptError) as error:

@@ -1,7 +1,7 @@
 """A client of a Penstock node, with Python's standard library alone: blocks, and slots of shared memory.
 
 It speaks RSocket 1.0 over TCP or a Unix socket by hand, with control messages in JSON. PROTOCOL.md has the rules, and
-small-client.md the samples. One request runs at a time, except through `begin` and `receive`. For one thread."""
+small-client.md the samples. One request runs at a time, except through `begin` and `receive`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,9 @@ LONGEST_FRAME, WHOLE, KEEPALIVE_SECONDS, LIFETIME_SECONDS = 0xFFFFFF, 0xFFFFFFFF
 HEADER = struct.Struct("<4sHHII16sIIHHIIIIIII")  # a slice up to its positions, 72 bytes
 CREDIT = 16  # slices that a get asks for ahead
 BYTES = {"BF16": 2, "FP16": 2, "FP32": 4, "FP8_E4M3": 1, "FP8_E5M2": 1, "INT8": 1}
-
-
-def _table() -> Iterator[int]:
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ 0x82F63B78 if byte & 1 else byte >> 1
-        yield byte
-
-
-_TABLE, _int_of = tuple(_table()), int.from_bytes
+_TABLE, _int_of, _int = list(range(256)), int.from_bytes, struct.Struct("<i").pack
+for _ in range(8):
+    _TABLE = [each >> 1 ^ 0x82F63B78 if each & 1 else each >> 1 for each in _TABLE]
 _COLUMNS = [bytes(entry >> 8 * k & 0xFF for entry in _TABLE) for k in range(4)]  # byte k of each entry
 _LANE, _LEAST = 64, 4096  # bytes of a lane; data that is worth lanes
 
@@ -114,16 +107,15 @@ class Space:
         self.planes, self.group_layers = [tuple(plane) for plane in planes], list(group_layers)
         self.window_tokens, self.state_tokens = window_tokens, state_tokens
         self.fingerprint, self.granules = fingerprint, layers * len(self.planes)
-        self.id = space_id or self._id(salt)
+        self.id = self._id(salt) if space_id is None else _sixteen("space_id", space_id)
         self.rows = [tokens if order == "NHD" else heads for _, _, heads, _ in self.planes]
         self.sizes = [tokens * heads * width * BYTES[kind] for _, kind, heads, width in self.planes]
         self.block_bytes = layers * sum(self.sizes)
 
     def _id(self, salt: str) -> bytes:
-        words = [_text(self.model), _int(self.layers), _int(self.tokens), _text(self.order), _int(len(self.planes))]
-        for kind, element, heads, width in self.planes:
-            words += [_text(kind), _text(element), _int(heads), _int(width)]
-        words += [_int(self.group), _text(salt)]
+        planes = [_text(kind) + _text(type_) + _int(heads) + _int(width) for kind, type_, heads, width in self.planes]
+        words = [_text(self.model), _int(self.layers), _int(self.tokens), _text(self.order), _int(len(planes)), *planes,
+                 _int(self.group), _text(salt)]
         if self._kind():
             words += [_text("group"), _int(self.window_tokens), _int(self.state_tokens), _int(len(self.group_layers)),
                       *map(_int, self.group_layers)]
@@ -153,7 +145,7 @@ class Space:
 
     def hashes(self, tokens: Sequence[int], extra: Sequence[str] = (), parent: bytes = bytes(16)) -> list[bytes]:
         """Hashes of the blocks that a prompt fills; of the states, in the space of a group of states."""
-        found, step = [], self.state_tokens or self.tokens
+        found, step, parent = [], self.state_tokens or self.tokens, _sixteen("parent", parent)
         for first in range(0, len(tokens) - step + 1, step):
             block = tokens[first:first + step]
             parent = hashlib.sha256(b"penstock.prefix.v1" + parent + _int(len(block)) + b"".join(map(_int, block))
@@ -172,21 +164,25 @@ class Space:
         granule = 0
         while granule < self.granules:
             start, size, row_bytes = self.granule(granule)
+            last, end = granule + 1, start + size
             if size > most:
                 rows, step = size // row_bytes, most // row_bytes
                 for row in range(0, rows, step):
                     end = min(rows, row + step)
                     yield granule, 1, row, end - row, start + row * row_bytes, start + end * row_bytes
-                granule += 1
-                continue
-            last, end = granule + 1, start + size
-            while last < self.granules and end + self.granule(last)[1] - start <= most:
-                end += self.granule(last)[1]
-                last += 1
-            yield granule, last - granule, 0, WHOLE, start, end
+            else:
+                while last < self.granules and end + self.granule(last)[1] - start <= most:
+                    end += self.granule(last)[1]
+                    last += 1
+                yield granule, last - granule, 0, WHOLE, start, end
             granule = last
 
-_int = struct.Struct("<i").pack
+
+def _sixteen(name: str, value: Any) -> bytes:
+    size = len(value) if isinstance(value, (bytes, bytearray, memoryview)) else type(value).__name__
+    if size != 16:
+        raise ValueError(f"{name} must have 16 bytes (was {size})")
+    return value
 
 
 def _text(value: str) -> bytes:
@@ -234,8 +230,7 @@ def land_slice(space: Space, hashes: Sequence[bytes], frame: bytes, blocks: dict
     """Verifies a slice and copies its bytes to `blocks`, by position. Raises CorruptError before it copies any."""
     (magic, version, flags, length, crc, space_id, _, _, layer, plane, count, row, rows, number, _, size,
      keys) = HEADER.unpack_from(frame.ljust(HEADER.size, b"\0"))
-    header = bytearray(frame[:length])
-    header[12:16] = bytes(4)
+    header = frame[:12] + bytes(4) + frame[16:length]
     if magic != b"PKS1" or version != 1 or flags or len(frame) != length + size or crc32c(header) != crc:
         raise CorruptError("header of a slice is damaged")
     first = layer * len(space.planes) + plane
@@ -266,16 +261,15 @@ def land_slice(space: Space, hashes: Sequence[bytes], frame: bytes, blocks: dict
 
 def place(address: str) -> tuple[str, int | None]:
     """Host and port of an address; the path and None for a Unix domain socket."""
-    if address.startswith("unix:") and len(address) > len("unix:"):
-        return address[len("unix:"):], None
-    found = re.fullmatch(r"(?:tcp://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):([0-9]{1,5})", address)
-    if not found or not 0 < int(found[3]) < 65536:
+    found = re.fullmatch(r"unix:(.+)|(?:tcp://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):([0-9]{1,5})", address)
+    if not found or not 0 < int(found[4] or 1) < 65536:
         raise ValueError(f"address must be HOST:PORT, IPv6 in brackets, or unix:PATH (was {address})")
-    return found[1] or found[2], int(found[3])
+    return found[1] or found[2] or found[3], int(found[4]) if found[4] else None
 
 
 class Node(contextlib.AbstractContextManager):
-    """A connection to a node, for blocks of one space: the given one, or that of the node if none is given."""
+    """A connection to a node, for blocks of one space: the given one, or that of the node if none is given.
+    It belongs to the thread that connects it, until another thread sets itself as `thread`."""
 
     @classmethod
     def at(cls, address: str, **options: Any) -> Node:
@@ -289,6 +283,7 @@ class Node(contextlib.AbstractContextManager):
         self._in, self._lock, self._closed, self._stream = bytearray(), threading.Lock(), threading.Event(), -1
         self._socket = socket.create_connection((host, port), timeout) if port else socket.socket(socket.AF_UNIX)
         self._socket.settimeout(timeout)
+        self.thread = threading.current_thread()
         try:
             if port is None:
                 self._socket.connect(host)
@@ -346,11 +341,15 @@ class Node(contextlib.AbstractContextManager):
 
     def load(self, region: int, hashes: Sequence[bytes], slots: Sequence[int], **more: Any) -> list[int]:
         """Copies verified blocks to slots. Answers 0 for each whose slot has it now, else a negative code."""
+        if len({*slots}) < len(slots):
+            raise ValueError(f"slots must be distinct (were {list(slots)})")
         return self.outcomes(self._ask("load", self.slots(region, hashes, slots, **more)))
 
     def slots(self, region: int, hashes: Sequence[bytes], slots: Sequence[int], millis: int | None = None,
               session: dict[str, Any] | None = None) -> dict[str, Any]:
         """The message of `store` and `load`."""
+        if len(slots) != len(hashes) or not all(0 <= slot < 1 << 31 for slot in slots):
+            raise ValueError(f"slots must be {len(hashes)}, one a hash, from 0 to {(1 << 31) - 1} (were {list(slots)})")
         return {"region": region, "keys": self.keys(hashes), "slots": _b64(struct.pack(f"<{len(slots)}i", *slots)),
                 "ticket": 0, "millis": millis, "session": session}
 
@@ -417,7 +416,7 @@ class Node(contextlib.AbstractContextManager):
     def keys(self, hashes: Sequence[bytes]) -> dict[str, str]:
         if len(hashes) > self.welcome["maxKeys"]:
             raise ValueError(f"hashes must be <= {self.welcome['maxKeys']} (were {len(hashes)})")
-        return {"space": _b64(self.space.id), "hashes": _b64(b"".join(hashes))}
+        return {"space": _b64(self.space.id), "hashes": _b64(b"".join(_sixteen("hash", each) for each in hashes))}
 
     def _ask(self, route: str, message: dict[str, Any]) -> dict[str, Any]:
         (answer,) = self._payloads(self.begin(route, message))
@@ -428,6 +427,8 @@ class Node(contextlib.AbstractContextManager):
         return self._open(route, REQUEST_RESPONSE, message)
 
     def _open(self, route, kind, message, credit=None):
+        if (user := threading.current_thread()) is not self.thread:
+            raise RuntimeError(f"node of {self.thread.name} must not be used by another thread (was {user.name})")
         self._stream += 2
         tag = b"penstock.v1." + route.encode()
         metadata = b"\xfe" + (len(tag) + 1).to_bytes(3, "big") + bytes([len(tag)]) + tag
@@ -471,10 +472,9 @@ class Node(contextlib.AbstractContextManager):
     def receive(self) -> tuple[int, int, int, bytes]:
         """The next frame, without its length: stream, type, flags, and all behind them."""
         while not self.has_frame():
-            try:
+            data = b""
+            with contextlib.suppress(ConnectionError):
                 data = self._socket.recv(1 << 18)
-            except ConnectionError:
-                data = b""
             if not data:
                 raise ConnectionError("the node closed the connection")
             self._in += data

@@ -475,3 +475,7 @@ def _session(req_context: Any) -> dict[str, Any] | None:
     params = getattr(req_context, "kv_transfer_params", None) or {}
     name = str(params.get("session") or "").encode()[:64]
     return {"id": base64.b64encode(name).decode(), "priority": params.get("priority")} if name else None
+
+
+if __name__ == "__main__":
+    print("This module is a secondary tier that vLLM imports; it is no program. README.md says how to configure it.")

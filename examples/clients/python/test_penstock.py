@@ -75,6 +75,13 @@ def slices(most):
     return [encode_slice(SPACE, HASHES, 0, len(cuts) - 1 - i, 0, cut, BLOCK) for i, cut in enumerate(cuts)]
 
 
+def unconnected():
+    """A node of this thread that has no socket."""
+    node = Node.__new__(Node)
+    node.space, node.welcome, node.thread, node._stream = SPACE, {"maxKeys": 64}, threading.current_thread(), -1
+    return node
+
+
 class SmallClientTest(unittest.TestCase):
     def test_a_send_that_fails_within_a_frame_ends_the_connection(self):
         ours, theirs = socket.socketpair()
@@ -189,6 +196,46 @@ class SmallClientTest(unittest.TestCase):
         for text in ("", "node7", "::1:7733", "node7:0", "node7:65536", "unix:", "ws://node7:7734/penstock"):
             with self.assertRaises(ValueError, msg=text):
                 place(text)
+
+    def test_hashes_and_ids_of_another_length_are_refused(self):
+        node = unconnected()
+        self.assertEqual(node.keys(HASHES), {"space": "wuqj6IoES6b6vLisEQacrA==", "hashes": "dHHNLDGfEiACXaXF7q19XQ=="})
+        for wrong, told in (([bytes(32)], "32"), ([bytes(8), bytes(8)], "8"), ([b""], "0"), (HASHES + [bytes(15)],
+                            "15"), (bytes(16), "int"), (["0123456789abcdef"], "str")):
+            with self.assertRaisesRegex(ValueError, rf"^hash must have 16 bytes \(was {told}\)$"):
+                node.keys(wrong)
+        with self.assertRaisesRegex(ValueError, r"^parent must have 16 bytes \(was 4\)$"):
+            SPACE.hashes([1, 2], parent=b"root")
+        with self.assertRaisesRegex(ValueError, r"^space_id must have 16 bytes \(was 3\)$"):
+            Space("example", 2, 2, SPACE.planes, space_id=b"abc")
+
+    def test_slots_that_are_no_list_of_one_a_hash_are_refused(self):
+        node = unconnected()
+        self.assertEqual(node.slots(1, HASHES * 2, [7, 7])["slots"], "BwAAAAcAAAA=")
+        for wrong in ([], [1, 2], [-1], [1 << 31]):
+            with self.assertRaisesRegex(ValueError, r"^slots must be 1, one a hash, from 0 to 2147483647 \(were \["):
+                node.slots(1, HASHES, wrong)
+        with self.assertRaisesRegex(ValueError, r"^slots must be distinct \(were \[7, 7\]\)$"):
+            node.load(1, HASHES * 2, [7, 7])
+
+    def test_a_node_of_another_thread_sends_nothing_until_it_is_taken_over(self):
+        node, sent, ended = unconnected(), [], []
+        node._send = lambda *frame: sent.append(frame)
+
+        def use(is_owner):
+            try:
+                if is_owner:
+                    node.thread = threading.current_thread()
+                ended.append(node.begin("exists", {}))
+            except RuntimeError as error:
+                ended.append(str(error))
+
+        for is_owner in (False, True):
+            other = threading.Thread(target=use, args=(is_owner,), name="other")
+            other.start()
+            other.join(30)
+        self.assertEqual(ended, ["node of MainThread must not be used by another thread (was other)", 1])
+        self.assertEqual(len(sent), 1)
 
     def test_an_error_has_a_sentence_and_values(self):
         error = PenstockError(b'\0\0\x20\x05' b'node must not be draining\x1e{"store":-1010}')

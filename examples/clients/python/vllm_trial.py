@@ -1,10 +1,11 @@
 """A scheduler like vLLM's drives the tier against a node that is killed, cut off, frozen, damaged and full.
 
-    python3 vllm_trial.py --jobs 1000 --kills 2 --cuts 5 --freezes 2 --damages 4 --fulls 1 -- COMMAND OF A NODE
+The trial starts the node with COMMAND, and kills it at its end. It adds --listen-socket and --regions-folder to the
+command. Blocks of the node must be as long as --stride says.
 
-The command gets --listen-socket and --regions-folder. What must hold, or the trial ends with 1: each job is reported
-once; a load that succeeded has in each slot what was stored under its key; blocks of one that failed are misses at
-once; a slot that was given back is written by the node no more; no call of the scheduler waits."""
+What must hold, or the trial ends with 1: each job is reported once; a load that succeeded has in each slot what was
+stored under its key; blocks of one that failed are misses at once; a slot that was given back is written by the node
+no more; no call of the scheduler waits. It ends with 2 if the node does not start or does not fit."""
 
 import argparse
 import collections
@@ -22,9 +23,18 @@ import time
 import penstock
 import vllm_stand_in
 
+EXAMPLE = """example:
+  python3 vllm_trial.py --jobs 1000 --kills 2 --stride 8192 -- ../../../penstock serve --model vllm --layers 1 \\
+      --block-bytes 8KiB --dram 12MiB --listen-port 0 --admin-port off"""
 SLOTS = 256
 MOST_JOBS = 24  # at once
 SLOWEST_CALL = 2.0  # seconds; a machine under load stops a thread for long
+START_SECONDS = 200  # a node that does not listen by then has not started; it may have to be built
+TIER_SECONDS = 60  # a tier that has not stored a block by then cannot
+
+
+class StartError(Exception):
+    """The node does not start, or is none for this trial."""
 
 
 class NodeProcess:
@@ -34,22 +44,49 @@ class NodeProcess:
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        try:
+            self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        except OSError as error:
+            raise StartError(f"COMMAND must be a program (was {self.command[0]}: {error.strerror})") from error
 
-    def connected(self, seconds=200):
+    def connected(self, **options):
         """A connection of the trial's own, once the node answers."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + START_SECONDS
         while True:
             try:
-                return penstock.Node.at("unix:" + self.path)
-            except OSError:
-                if time.monotonic() > end or self.process.poll() is not None:
-                    raise
+                return penstock.Node.at("unix:" + self.path, **options)
+            except OSError as error:
+                if self.process.poll() is not None:
+                    raise StartError("COMMAND must run a node until the trial ends it (ended with "
+                                     f"{self.process.returncode}: {' '.join(self.command)})") from error
+                if time.monotonic() > end:
+                    raise StartError(f"node must listen at {self.path} within {START_SECONDS} s ({error})") from error
                 time.sleep(0.05)
 
+    def check(self, region):
+        """Refuses a node that the tier cannot use: its blocks have another length, or it does not map the region."""
+        stride = region.stride
+        try:
+            with self.connected() as node:
+                space = node.space
+                if space.block_bytes == stride:
+                    node.region(region.path, len(region.bytes), stride)
+                    return
+            try:  # a node with spaces.open opens the space of the tier
+                with self.connected(space=penstock_vllm._space(stride)) as node:
+                    node.region(region.path, len(region.bytes), stride)
+            except penstock.PenstockError as error:
+                raise StartError(
+                    f"blocks of the node must have {stride} bytes, as --stride says (were {space.block_bytes}, of "
+                    f"model {space.model}): give COMMAND --model vllm --layers 1 --block-bytes {stride}B, or the "
+                    f"trial --stride {space.block_bytes}") from error
+        except penstock.PenstockError as error:
+            raise StartError(f"node must map slots of this trial ({error})") from error
+
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        if self.process:
+            self.process.kill()
+            self.process.wait()
 
     def flip(self, pattern):
         """Flips a bit of the bytes wherever the node has them in its memory. Answers how often it found them."""
@@ -76,9 +113,9 @@ class NodeProcess:
 
 
 class Trial:
-    def __init__(self, options, folder, tier_class, job_class):
+    def __init__(self, options, folder):
         self.random = random.Random(options.seed)
-        self.options, self.job_class = options, job_class
+        self.options = options
         self.node = NodeProcess(options.command, os.path.join(folder, "node.sock"))
         self.region = vllm_stand_in.Region(f"trial_{os.getpid()}", SLOTS, options.stride)
         self.canary = b"\xa5" * options.stride
@@ -89,10 +126,14 @@ class Trial:
         self.wanted = collections.OrderedDict()  # keys that are looked up, since when
         self.count, self.problems, self.slow, self.latest = collections.Counter(), [], 0.0, []
         self.down, self.starting, self.failures = False, None, 0
-        self.node.start()
-        self.node.connected().close()
-        self.tier = tier_class(primary_kv_view=self.region.view, address="unix:" + self.node.path, fingerprint="trial")
         self.faults = self._plan()
+        self.tier = None
+
+    def start(self):
+        self.node.start()
+        self.node.check(self.region)
+        self.tier = penstock_vllm.PenstockTier(
+            primary_kv_view=self.region.view, address="unix:" + self.node.path, fingerprint="trial")
 
     def _plan(self):
         kinds = (["kill"] * self.options.kills + ["freeze"] * self.options.freezes + ["damage"] * self.options.damages
@@ -114,7 +155,7 @@ class Trial:
         return answer
 
     def submit(self, keys, slots, is_load):
-        job = self.job_class(self.number, keys, slots, is_load)
+        job = vllm_stand_in.Job(self.number, keys, slots, is_load)
         self.number += 1
         self.jobs[job.job_id] = (job, time.monotonic())
         self.called(self.tier.submit_load if is_load else self.tier.submit_store, job)
@@ -204,9 +245,12 @@ class Trial:
         self.node.kill()
 
         def again():
-            self.node.start()
-            self.node.connected().close()
-            time.sleep(0.5)  # the tier connects again
+            try:
+                self.node.start()
+                self.node.connected().close()
+                time.sleep(0.5)  # the tier connects again
+            except (StartError, penstock.PenstockError) as error:
+                self.problem(f"node must start again: {error}")
             self.down = False
 
         self.starting = threading.Thread(target=again)
@@ -262,7 +306,10 @@ class Trial:
 
     def await_tier(self):
         """Stores until the tier has connected."""
+        end = time.monotonic() + TIER_SECONDS
         while not self.count["store done"]:
+            if time.monotonic() > end:
+                raise StartError(f"node must store a block of the tier within {TIER_SECONDS} s")
             (slot,) = self.take(1)
             self.region.write(slot, self.content(self.keys[0]))
             self.submit([self.keys[0]], [slot], False)
@@ -297,12 +344,13 @@ class Trial:
 
     def report(self):
         self.latest.sort()
-        last = len(self.latest) - 1
-        half, most, all_of_them = (1000 * self.latest[last * part // 100] for part in (50, 99, 100))
         print(f"seed {self.options.seed}: {self.number} jobs,", ", ".join(
             f"{number} {name}" for name, number in sorted(self.count.items())))
-        print(f"stores ended within {half:.1f} ms (half), {most:.0f} ms (99 %), {all_of_them:.0f} ms (all);",
-              f"slowest call {self.slow * 1000:.1f} ms")
+        if self.latest:
+            last = len(self.latest) - 1
+            half, most, all_of_them = (1000 * self.latest[last * part // 100] for part in (50, 99, 100))
+            print(f"stores ended within {half:.1f} ms (half), {most:.0f} ms (99 %), {all_of_them:.0f} ms (all);",
+                  f"slowest call {self.slow * 1000:.1f} ms")
         for each in self.problems[:20]:
             print("problem:", each)
         return not self.problems
@@ -314,22 +362,52 @@ class Trial:
         self.region.close()
 
 
+def at_least(least):
+    def number(text):
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be >= {least} (was {text})")
+        return int(text)
+
+    return number
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        usage="vllm_trial.py [OPTIONS] -- COMMAND", description=__doc__, epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default, least, text in (
+            ("jobs", 500, 1, "stores and loads"),
+            ("kills", 1, 0, "how often the node is killed and started again"),
+            ("freezes", 1, 0, "how often the node is stopped for 0.05 to 0.6 s (SIGSTOP)"),
+            ("damages", 3, 0, "how often a bit of a block is flipped in the node's memory"),
+            ("fulls", 1, 0, "how often puts that send nothing take the room of the node"),
+            ("cuts", 2, 0, "how often the connection of the tier is ended"),
+            ("keys", 3000, 8, "keys that jobs choose from; with more than the node has room for, it evicts"),
+            ("stride", 8192, 64, "bytes of a slot, and of a block of the node"),
+            ("seed", 0, 0, "seed of all choices; 0 takes one at random and prints it")):
+        parser.add_argument("--" + name, type=at_least(least), default=default, metavar="N",
+                            help=f"{text} (default: %(default)s)")
+    parser.add_argument("--names", choices=("earlier", "later"), default="later",
+                        help="names of methods as earlier or later releases of vLLM have them (default: %(default)s)")
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help="starts a node, as in the example below")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    for name, default in (("jobs", 500), ("kills", 1), ("freezes", 1), ("damages", 3), ("fulls", 1), ("cuts", 2),
-                          ("keys", 3000), ("stride", 8192), ("seed", 0)):
-        parser.add_argument("--" + name, type=int, default=default)
-    parser.add_argument("--names", choices=("earlier", "later"), default="later")
-    parser.add_argument("command", nargs="+")
-    options = parser.parse_args()
+    global penstock_vllm  # finds what the stand-in installs
+    options = arguments().parse_args()
     options.seed = options.seed or int.from_bytes(os.urandom(4), "big")
     vllm_stand_in.install(options.names == "later")
     import penstock_vllm
 
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
-        trial = Trial(options, folder, penstock_vllm.PenstockTier, vllm_stand_in.Job)
+        trial = Trial(options, folder)
         try:
+            trial.start()
             return 0 if trial.run() else 1
+        except StartError as error:
+            print("vllm_trial.py: error:", error, file=sys.stderr)
+            return 2
         finally:
             trial.close()
 

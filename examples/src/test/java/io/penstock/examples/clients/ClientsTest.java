@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.TransportSettings;
 import io.penstock.node.serve.Node;
+import io.penstock.node.setting.Setting;
 import io.penstock.node.shape.LayoutSettings;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -108,10 +112,15 @@ final class ClientsTest {
   /// A granule has 16 KiB and a slice 4 KiB, so that rows are cut.
   @BeforeEach
   void start() {
-    node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_PORT, "0",
-        AdminSettings.PORT, "off", NodeSettings.DRAM, "20 blocks", NodeSettings.SLICE_BYTES, "4KiB",
-        LayoutSettings.LAYERS, "2", LayoutSettings.BLOCK_TOKENS, "16", LayoutSettings.KV_HEADS, "8",
-        LayoutSettings.HEAD_DIM, "64"))).block(SOON));
+    node = start(Map.of());
+  }
+
+  private static Node start(Map<Setting<?>, String> more) {
+    Map<Setting<?>, String> settings = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", AdminSettings.PORT, "off",
+        NodeSettings.DRAM, "20 blocks", NodeSettings.SLICE_BYTES, "4KiB", LayoutSettings.LAYERS, "2",
+        LayoutSettings.BLOCK_TOKENS, "16", LayoutSettings.KV_HEADS, "8", LayoutSettings.HEAD_DIM, "64"));
+    settings.putAll(more);
+    return requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), settings)).block(SOON));
   }
 
   @AfterEach
@@ -162,6 +171,22 @@ final class ClientsTest {
             print(node.remove(hashes), node.exists(hashes), node.stat()["stat"]["blocks"])
         """, address())).lines()).containsExactly("[False, True, True] 0 2",
         "[False, True, True] [False, False, False] 0");
+  }
+
+  @Test
+  void exampleOfTheReadmeInPython_printsWhatTheReadmeSays(@TempDir Path folder) throws Exception {
+    assumeTrue(Files.isWritable(Path.of("/dev/shm")), "there is no /dev/shm");
+    String readme = Files.readString(CLIENTS.resolve("python/README.md"));
+    String example = readme.substring(readme.indexOf("```python\n") + 10, readme.indexOf("```\n\nRun in this folder"));
+    Path socket = folder.resolve("node.sock");
+    Node other = start(Map.of(TransportSettings.SOCKET, socket.toString(), TransportSettings.REGIONS, "/dev/shm"));
+    try {
+      String said = Language.PYTHON.run(List.of("-c", example.replace("/tmp/penstock.sock", socket.toString())));
+
+      assertThat(said.lines()).hasSize(3).allSatisfy(line -> assertThat(readme).contains("`" + line + "`"));
+    } finally {
+      other.close().block(SOON);
+    }
   }
 
   @ParameterizedTest

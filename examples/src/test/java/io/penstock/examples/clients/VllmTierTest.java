@@ -23,8 +23,13 @@ final class VllmTierTest {
   private static final Path FOLDER = Path.of(System.getProperty("basedir", "")).toAbsolutePath()
       .resolve("clients/python");
 
-  /// What the trial says; it must end with 0.
+  /// What the trial says of a node whose blocks have 8 KiB; it must end with 0.
   private static String trial(String... options) throws IOException, InterruptedException {
+    return trial(0, "8KiB", options);
+  }
+
+  private static String trial(int status, String blockBytes, String... options)
+      throws IOException, InterruptedException {
     assumeTrue(Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, "python3"))), "python3 is not installed");
     assumeTrue(Files.isWritable(Path.of("/dev/shm")), "there is no /dev/shm");
@@ -34,7 +39,8 @@ final class VllmTierTest {
     command.addAll(List.of("--", ProcessHandle.current().info().command().orElseThrow(), "-Xmx192m",
         "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED",
         "--sun-misc-unsafe-memory-access=allow", "-cp", System.getProperty("java.class.path"),
-        PenstockMain.class.getName(), "serve", "--model", "vllm", "--layers", "1", "--block-bytes", "8KiB", "--dram",
+        PenstockMain.class.getName(), "serve", "--model", "vllm", "--layers", "1", "--block-bytes", blockBytes,
+        "--dram",
         "1500 blocks", "--memory-pages", "plain", "--listen-port", "0", "--admin-port", "off"));
     ProcessBuilder builder = new ProcessBuilder(command).directory(FOLDER.toFile()).redirectErrorStream(true);
     builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
@@ -43,7 +49,7 @@ final class VllmTierTest {
       process.getOutputStream().close();
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor(20, TimeUnit.SECONDS)).as(said).isTrue();
-      assertThat(process.exitValue()).as(said).isZero();
+      assertThat(process.exitValue()).as(said).isEqualTo(status);
       return said;
     } finally {
       process.destroyForcibly();
@@ -55,6 +61,14 @@ final class VllmTierTest {
   void slotsEqualWhatWasStored_orTheJobFailed_whateverBecomesOfTheNode() throws Exception {
     assertThat(trial("--jobs", "400", "--kills", "1", "--freezes", "1", "--damages", "2", "--fulls", "1"))
         .contains("1 killed", "1 frozen", "load done", "store done", "1 filled", "store failed");
+  }
+
+  @Test
+  @Timeout(100)
+  void nodeWhoseBlocksAreNoSlots_isRefusedBeforeAJobRuns() throws Exception {
+    assertThat(trial(2, "16KiB"))
+        .contains("error: blocks of the node must have 8192 bytes, as --stride says (were 16384,"
+            + " of model vllm)");
   }
 
   @Test
