@@ -3,6 +3,7 @@ package io.penstock.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -13,6 +14,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.auth.credentials.AwsSessionCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.MultipartUpload;
 
 /// Uploads in parts, as documents tell of them.
 @Timeout(120)
@@ -125,6 +132,34 @@ final class UploadsTest {
       String second = text(client, "/b?uploads&delimiter=/&key-marker=d/");
       assertThat(second).contains("<CommonPrefixes><Prefix>e/</Prefix></CommonPrefixes>")
           .doesNotContain(">d/</Prefix>");
+    }
+  }
+
+  @Test
+  void listOfNoParts_isEmpty() throws IOException {
+    try (TestNode node = TestNode.start(folder, ""); RawClient client = new RawClient(node.port())) {
+      String id = begin(client, "/b/k");
+      client.ask("PUT", "/b/k?partNumber=1&uploadId=" + id, "", new byte[5_000]);
+      String none = text(client, "/b/k?max-parts=0&uploadId=" + id);
+      assertThat(all("IsTruncated", none)).containsExactly("false");
+      assertThat(all("PartNumber", none)).isEmpty();
+    }
+  }
+
+  @Test
+  void listOfUploads_hasThoseOfItsSpaceAlone() throws IOException {
+    try (TestNode node = TestNode.start(folder, "s3.spaces: values,temp=tenant\n");
+        RawClient client = new RawClient(node.port());
+        S3Client temp = S3Client.builder().region(Region.US_EAST_1).forcePathStyle(true)
+            .endpointOverride(URI.create("http://localhost:" + node.port()))
+            .credentialsProvider(StaticCredentialsProvider
+                .create(AwsSessionCredentials.create("TEMP", "temporary-secret", "token-1")))
+            .httpClient(UrlConnectionHttpClient.create()).build()) {
+      String id = begin(client, "/b/k");
+      String other = temp.createMultipartUpload(create -> create.bucket("b").key("k")).uploadId();
+      assertThat(all("UploadId", text(client, "/b?uploads"))).containsExactly(id);
+      assertThat(temp.listMultipartUploads(list -> list.bucket("b")).uploads()).extracting(MultipartUpload::uploadId)
+          .containsExactly(other);
     }
   }
 

@@ -107,7 +107,7 @@ final class Multipart {
       List<Documents.PartEntry> page = new ArrayList<>();
       boolean hasMore = false;
       for (Map.Entry<Integer, Part> each : upload.parts().entrySet()) {
-        if (each.getKey() > after) {
+        if (each.getKey() > after && most > 0) {
           hasMore = page.size() == most;
           if (hasMore) {
             break;
