@@ -1,6 +1,6 @@
 package io.penstock.resp;
 
-import io.penstock.PenstockVersion;
+import io.netty.util.NetUtil;
 import io.penstock.node.config.DoorSettings;
 import io.penstock.node.door.DoorUses.Kind;
 import io.penstock.wire.security.Access;
@@ -8,6 +8,8 @@ import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.exceptions.RejectedSetupException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -241,9 +243,7 @@ final class ConnectionCommands {
           session.replies().ok();
         }
       }
-      case "INFO" ->
-        session.replies().verbatim("id=" + session.number() + " name=" + session.name() + " lib-name=penstock lib-ver="
-            + PenstockVersion.current() + " resp=" + (session.replies().isThree() ? 3 : 2));
+      case "INFO" -> session.replies().verbatim(info(session));
       case "NO-EVICT", "NO-TOUCH" -> {
         if (SWITCHES.contains(SetOptions.word(args.get(2)))) {
           session.replies().ok();
@@ -255,6 +255,20 @@ final class ConnectionCommands {
       case "HELP" -> Commands.help(session, CLIENT_HELP);
       default -> session.refuse(Commands.unknownPart("CLIENT", args.get(1)));
     }
+  }
+
+  /// The fields of Redis 7.0, which clients look for; those that a door has nothing for are 0.
+  private static String info(Session session) {
+    String user = session.use().user();
+    return "id=" + session.number() + " addr=" + shown(session.channel().remoteAddress()) + " laddr="
+        + shown(session.channel().localAddress()) + " fd=0 name=" + session.name() + " age=" + session.ageSeconds()
+        + " idle=0 flags=N db=" + session.database() + " sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0"
+        + " multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=client|info user="
+        + (user.isEmpty() ? DEFAULT_USER : user) + " redir=-1 resp=" + (session.replies().isThree() ? 3 : 2) + "\n";
+  }
+
+  private static String shown(SocketAddress address) {
+    return address instanceof InetSocketAddress ip ? NetUtil.toSocketAddressString(ip) : "";
   }
 
   private static void name(Session session) {

@@ -25,11 +25,12 @@ final class IncomingSet {
   /// Behind a value.
   private static final int END_BYTES = 2;
   private static final int SHORT_REST = 256 << 10;
-  private static final String NO_NAME =
-      "ERR key must have a name of 1 to 2048 bytes: in other databases than 0, or where it is no UTF-8, that is longer";
 
   private final Session session;
+  /// Null for a key that no value can have.
   private final @Nullable String name;
+  /// What such a key is refused with.
+  private final String refusal;
   private final int length;
   private final IncomingValue value;
   private final Runnable asked;
@@ -87,11 +88,11 @@ final class IncomingSet {
     GIVEN
   }
 
-  /// @param name null for a key that no value can have
   /// @param asked run when the next piece, or the reply, may go on
-  IncomingSet(Session session, @Nullable String name, int length, Runnable asked) {
+  IncomingSet(Session session, byte[] key, int length, Runnable asked) {
     this.session = session;
-    this.name = name;
+    this.name = session.name(key);
+    this.refusal = name == null ? "ERR " + session.rule(key) : "";
     this.length = length;
     this.asked = asked;
     this.value = new IncomingValue(session.channel().eventLoop(), length, asked);
@@ -289,7 +290,7 @@ final class IncomingSet {
       return;
     } else if (name == null && session.isParsing()) { // another client is told OK, as for any value that is let go
       giveUp();
-      session.refuse(NO_NAME);
+      session.refuse(refusal);
       answered();
       return;
     }

@@ -332,7 +332,7 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
       if (!ValueCommands.isPlainSet(args.getFirst(), before + left)) {
         session().parses(); // a client that reads replies by their width sends no options
       }
-      IncomingSet coming = new IncomingSet(session(), session().name(args.get(1)), length, this::resume);
+      IncomingSet coming = new IncomingSet(session(), args.get(1), length, this::resume);
       set = coming;
       coming.begin();
       return;

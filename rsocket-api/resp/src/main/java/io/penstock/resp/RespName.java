@@ -39,6 +39,16 @@ final class RespName {
     return name.getBytes(StandardCharsets.UTF_8).length > MOST_BYTES ? null : name;
   }
 
+  /// The rule that `key`, which has no name, breaks.
+  static String rule(int database, byte[] key) {
+    String text = text(key);
+    boolean isMarked = database != 0 || text == null || text.startsWith(MARK + "");
+    int room = isMarked ? MOST_BYTES - prefix(database).length() - 1 : MOST_BYTES;
+    return "key must be 1 to " + (text == null ? room * 3 / 4 : room) + " bytes long"
+        + (database == 0 ? "" : " in database " + database) + (text == null ? " where it is no UTF-8" : "") + " (was "
+        + key.length + ")";
+  }
+
   private static String prefix(int database) {
     return MARK + Integer.toString(database);
   }

@@ -22,7 +22,7 @@ final class ScanCommands {
 
   private static void size(Session session, List<byte[]> args, Runnable done) {
     int database = session.database();
-    session.await(Mono.fromSupplier(() -> session.may(Role.READER) ? KeyCounts.of(session.values()) : NONE)
+    session.await(Mono.fromSupplier(() -> session.may(Role.READER) ? KeyCounts.of(session) : NONE)
         .subscribeOn(session.house().terms().threads().decisions()),
         found -> session.replies().integer(
             (found == null ? NONE : found).stream().filter(count -> count.database() == database)

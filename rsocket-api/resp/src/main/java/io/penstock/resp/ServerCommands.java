@@ -105,7 +105,7 @@ final class ServerCommands {
   /// Counts off the event loop; none for a user who reads nothing here.
   private static Mono<List<KeyCounts.Count>> keys(Session session) {
     return session.may(Role.READER)
-        ? Mono.fromSupplier(() -> KeyCounts.of(session.values()))
+        ? Mono.fromSupplier(() -> KeyCounts.of(session))
             .subscribeOn(session.house().terms().threads().decisions())
         : Mono.just(List.of());
   }
@@ -169,7 +169,7 @@ final class ServerCommands {
     all.put("Cluster", facts("cluster_enabled", 0));
     Map<String, Object> keys = new LinkedHashMap<>();
     found.keys.forEach(count -> keys.put("db" + count.database(), "keys=" + count.keys() + ",expires=" + count.ending()
-        + ",avg_ttl=0"));
+        + ",avg_ttl=" + count.meanLeftMillis()));
     all.put("Keyspace", keys);
     return all;
   }

@@ -25,6 +25,7 @@ final class Session {
   private final ChannelHandlerContext context;
   private final Replies replies;
   private final long number;
+  private final long begunNanos;
   private @Nullable Caller caller;
   private boolean isKnown;
   private boolean parses;
@@ -41,6 +42,7 @@ final class Session {
     this.context = context;
     this.replies = new Replies(context, house.shared(context.channel().eventLoop()));
     this.number = house.nextConnection();
+    this.begunNanos = house.terms().clocks().nanos().getAsLong();
     this.isKnown = house.terms().access().isOpen();
     this.space = house.terms().spaces().of("0");
     this.use = house.terms().uses().of(ANYONE);
@@ -60,6 +62,11 @@ final class Session {
 
   long number() {
     return number;
+  }
+
+  /// Whole seconds since the connection began.
+  long ageSeconds() {
+    return TimeUnit.NANOSECONDS.toSeconds(house.terms().clocks().nanos().getAsLong() - begunNanos);
   }
 
   DoorUses.Use use() {
@@ -137,6 +144,11 @@ final class Session {
   /// The name of the value of `key`; null for a key that no value can have.
   @Nullable String name(byte[] key) {
     return RespName.of(database, key);
+  }
+
+  /// The rule that `key`, which no value can have, breaks.
+  String rule(byte[] key) {
+    return RespName.rule(database, key);
   }
 
   /// Answers with the value of `name`.

@@ -180,6 +180,7 @@ final class RespClientsTest {
         pipe.set('a', b'1').get('a').delete('a')
         assert pipe.execute() == [True, b'1', 1]
         assert sorted(r.scan_iter(match='*h*')) == [b'chunk', b'short'] and r.dbsize() == 2
+        assert r.client_info()['db'] == 2
         assert r.delete('chunk', 'short') == 2
         print('told')
         """;

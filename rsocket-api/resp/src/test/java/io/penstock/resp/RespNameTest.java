@@ -33,6 +33,26 @@ final class RespNameTest {
   }
 
   @Test
+  void ruleOfAKeyWithoutName_statesTheLongestThatHasOne() {
+    assertThat(RespName.rule(0, new byte[0])).isEqualTo("key must be 1 to 2048 bytes long (was 0)");
+    assertThat(RespName.rule(0, bytes("x".repeat(2049)))).isEqualTo("key must be 1 to 2048 bytes long (was 2049)");
+    assertThat(RespName.rule(7, bytes("x".repeat(2048))))
+        .isEqualTo("key must be 1 to 2045 bytes long in database 7 (was 2048)");
+    assertThat(RespName.of(7, bytes("x".repeat(2045)))).isNotNull();
+    assertThat(RespName.of(7, bytes("x".repeat(2046)))).isNull();
+    byte[] noText = new byte[1600];
+    Arrays.fill(noText, (byte) -1);
+    assertThat(RespName.rule(0, noText))
+        .isEqualTo("key must be 1 to 1533 bytes long where it is no UTF-8 (was 1600)");
+    assertThat(RespName.of(0, Arrays.copyOf(noText, 1533))).isNotNull();
+    assertThat(RespName.of(0, Arrays.copyOf(noText, 1534))).isNull();
+    assertThat(RespName.rule(12, noText))
+        .isEqualTo("key must be 1 to 1533 bytes long in database 12 where it is no UTF-8 (was 1600)");
+    assertThat(RespName.of(12, Arrays.copyOf(noText, 1533))).isNotNull();
+    assertThat(RespName.of(12, Arrays.copyOf(noText, 1534))).isNull();
+  }
+
+  @Test
   void noTwoKeys_haveOneName_andEachComesBack() {
     Map<String, String> owners = new HashMap<>();
     Random random = new Random(42);

@@ -1,11 +1,13 @@
 package io.penstock.resp;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
 import io.penstock.wire.security.UserFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -43,6 +45,8 @@ final class RespUsersTest {
       try (RespClient alice = door.connect(); RespClient router = door.connect()) {
         assertThat(alice.call("AUTH", "alice", "alice's own")).isEqualTo("+OK");
         assertThat(alice.call("SET", "k", "value")).isEqualTo("+OK");
+        assertThat(new String(requireNonNull(alice.bulk("CLIENT", "INFO")), StandardCharsets.UTF_8))
+            .contains(" user=alice ");
         assertThat(router.call("AUTH", TOKEN)).isEqualTo("+OK");
       }
       wrong.call("PING");

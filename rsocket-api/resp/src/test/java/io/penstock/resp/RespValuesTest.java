@@ -409,11 +409,40 @@ final class RespValuesTest {
         assertThat(client.call("SET", "\u00012tx", "1")).isEqualTo("+OK"); // looks like one of database 2
         assertThat(client.call("DBSIZE")).isEqualTo(":2");
       }
-      assertThat(text(client.bulk("INFO", "keyspace"))).isEqualTo("# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=0\r\n"
-          + "db3:keys=2,expires=1,avg_ttl=0\r\ndb12:keys=2,expires=1,avg_ttl=0\r\n");
+      assertThat(text(client.bulk("INFO", "keyspace")))
+          .isEqualTo("# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=100000\r\n"
+              + "db3:keys=2,expires=1,avg_ttl=100000\r\ndb12:keys=2,expires=1,avg_ttl=100000\r\n");
       assertThat(client.call("SELECT", "0")).isEqualTo("+OK");
       assertThat(client.call("SET", "\u00012tx", "1")).isEqualTo("+OK");
       assertThat(client.call("DBSIZE")).isEqualTo(":3");
+    }
+  }
+
+  @Test
+  void info_tellsHowLongTheValuesOfADatabaseLast_theirMean() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("SET", "a", "1", "EX", "100")).isEqualTo("+OK");
+      assertThat(client.call("SET", "b", "1", "EX", "300")).isEqualTo("+OK");
+      assertThat(client.call("SET", "c", "1")).isEqualTo("+OK");
+      assertThat(client.call("SELECT", "3")).isEqualTo("+OK");
+      assertThat(client.call("SET", "a", "1", "EX", "50")).isEqualTo("+OK");
+      assertThat(client.call("SET", "b", "1")).isEqualTo("+OK");
+      door.wallMillis.addAndGet(10_000);
+      assertThat(text(client.bulk("INFO", "keyspace"))).isEqualTo("# Keyspace\r\n"
+          + "db0:keys=3,expires=2,avg_ttl=190000\r\ndb3:keys=2,expires=1,avg_ttl=40000\r\n");
+    }
+  }
+
+  @Test
+  void clientInfo_hasTheFieldsOfRedis() throws IOException {
+    try (RespClient client = door.connect()) {
+      assertThat(client.call("CLIENT", "SETNAME", "engine")).isEqualTo("+OK");
+      assertThat(client.call("SELECT", "3")).isEqualTo("+OK");
+      String id = client.call("CLIENT", "ID").substring(1);
+      assertThat(text(client.bulk("CLIENT", "INFO"))).matches("id=" + id + " addr=127\\.0\\.0\\.1:[1-9]\\d+ laddr="
+          + "127\\.0\\.0\\.1:" + door.port() + " fd=0 name=engine age=\\d+ idle=0 flags=N db=3 sub=0 psub=0 ssub=0"
+          + " multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r"
+          + " cmd=client\\|info user=default redir=-1 resp=2\n");
     }
   }
 

@@ -126,7 +126,8 @@ final class HostileRequestsTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {"/b/k?acl|501|NotImplemented", "/b/k?versionId=1|501|NotImplemented",
-    "/b?uploads|501|NotImplemented", "/-b/k|400|InvalidBucketName", "/b/none|404|NoSuchKey",
+    "/b?uploads&max-uploads=x|400|InvalidArgument", "/b?uploads&encoding-type=x|400|InvalidArgument",
+    "/-b/k|400|InvalidBucketName", "/b/none|404|NoSuchKey",
     "/b/k?uploadId=x|404|NoSuchUpload", "/b?list-type=2&max-keys=x|400|InvalidArgument",
     "/b?list-type=2&continuation-token=*|400|InvalidArgument",
     "/b?list-type=2&continuation-token=garbage|400|InvalidArgument",

@@ -25,7 +25,7 @@ public final class RawClient implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 60_000;
   private static final int SMALL_WINDOW = 8 << 10;
 
-  private final int port;
+  private final String host;
   private final Socket socket;
   private final InputStream in;
   private final OutputStream out;
@@ -38,11 +38,11 @@ public final class RawClient implements AutoCloseable {
   }
 
   public RawClient(int port) throws IOException {
-    this(port, 0);
+    this(port, 0, "127.0.0.1:" + port);
   }
 
-  private RawClient(int port, int window) throws IOException {
-    this.port = port;
+  private RawClient(int port, int window, String host) throws IOException {
+    this.host = host;
     socket = new Socket();
     if (window > 0) {
       socket.setReceiveBufferSize(window);
@@ -56,13 +56,22 @@ public final class RawClient implements AutoCloseable {
 
   /// A client whose system holds few bytes that it has not read.
   static RawClient withSmallWindow(int port) throws IOException {
-    return new RawClient(port, SMALL_WINDOW);
+    return new RawClient(port, SMALL_WINDOW, "127.0.0.1:" + port);
+  }
+
+  /// A client that knows the node by the name `host`.
+  static RawClient withHost(int port, String host) throws IOException {
+    return new RawClient(port, 0, host);
   }
 
   /// A target with its signature in the query, which any body may follow.
   public static String signed(int port, String method, String target) {
+    return signed("127.0.0.1:" + port, method, target);
+  }
+
+  private static String signed(String host, String method, String target) {
     SdkHttpRequest request = SdkHttpRequest.builder().method(SdkHttpMethod.fromValue(method))
-        .uri(URI.create("https://127.0.0.1:" + port + target)).build();
+        .uri(URI.create("https://" + host + target)).build();
     return AwsV4HttpSigner.create().sign(sign -> sign
         .identity(AwsCredentialsIdentity.create(TestNode.KEY, TestNode.SECRET)).request(request)
         .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3").putProperty(AwsV4HttpSigner.REGION_NAME, "eu-north-1")
@@ -77,7 +86,7 @@ public final class RawClient implements AutoCloseable {
   ///
   /// @param headers lines, each with its end
   public String head(String method, String target, String headers) {
-    return method + " " + signed(port, method, target) + " HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n" + headers
+    return method + " " + signed(host, method, target) + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers
         + "\r\n";
   }
 

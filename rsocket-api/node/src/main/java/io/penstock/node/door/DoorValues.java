@@ -312,6 +312,12 @@ public final class DoorValues {
     return known.ending();
   }
 
+  /// Milliseconds from `millis` on for which these values last, all together. A sum that is too large for a number of
+  /// 64 bits lacks its high bits.
+  public long leftMillis(long millis) {
+    return known.leftMillis(millis);
+  }
+
   /// Number of the values that are known and of which a block lies in memory alone: they end with the node.
   Mono<Long> inMemoryAlone() {
     return Flux.fromIterable(stores.tiers())

@@ -229,6 +229,12 @@ final class KnownNames {
     return ends.values().stream().mapToInt(List::size).sum();
   }
 
+  /// Milliseconds from `millis` on for which these values last, all together.
+  synchronized long leftMillis(long millis) {
+    return ends.tailMap(millis, false).entrySet().stream()
+        .mapToLong(at -> (at.getKey() - millis) * at.getValue().size()).sum();
+  }
+
   Iterable<String> names(String after) {
     return sorted.tailSet(after, false);
   }

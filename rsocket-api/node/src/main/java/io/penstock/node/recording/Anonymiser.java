@@ -39,6 +39,8 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
   private static final long FIRST = 1_000_000_000;
   private static final Set<String> LEVELS = Set.of("hbm", "dram", "ssd");
   private static final Set<String> PLAIN = Set.of("penstock", "java", "os");
+  /// A setting of one space; others begin with `spaces.open`.
+  private static final Pattern SPACE = Pattern.compile("spaces\\.(?!open\\.)([^.]+)\\.(.+)");
   private static final Pattern QUANTITY =
       Pattern.compile("(?i)-?[0-9][0-9.,_]* ?(b|[kmgt]i?b|blocks?|ns|us|ms|s|m|h|%)?"
           + "|true|false|on|off|none|unbounded|lru|lfu|arc|s3fifo|sieve|2q|fifo|tinylfu|wtinylfu");
@@ -247,8 +249,12 @@ final class Anonymiser implements UnaryOperator<RecordedEvent> {
     return value.isString() ? Json.MAPPER.getNodeFactory().stringNode(value(value.asString())) : value;
   }
 
-  /// A name of the configuration; one that a user chose, such as an address, is replaced.
+  /// A name of the configuration; one that a user chose, such as an address or the name of a space, is replaced.
   private String word(String name) {
+    Matcher space = SPACE.matcher(name);
+    if (space.matches()) {
+      return "spaces.name-" + salt.word(space.group(1)) + "." + word(space.group(2));
+    }
     return name.matches("[a-zA-Z][a-zA-Z0-9_-]{0,31}(\\.[a-zA-Z][a-zA-Z0-9_-]{0,31}){0,5}")
         ? name
         : "name-" + salt.word(name);

@@ -32,12 +32,17 @@ final class NodeRecording {
     }
   }
 
-  /// Settings that were given. None has a secret: passwords and tokens are in files, and salts are settings of spaces.
+  /// Settings that were given, those of spaces with `spaces.NAME.` before them. None has a secret: passwords and tokens
+  /// are in files, and salts are left out.
   private static String words(NodeConfig config) {
     Map<String, String> words = new TreeMap<>();
     config.effective().stream().filter(NodeConfig.Effective::isGiven)
         .forEach(setting -> words.put(setting.setting().key(), setting.text()));
     words.remove(SpaceSettings.SALT.key());
+    config.spaces().forEach(space -> space.effective().stream()
+        .filter(setting -> setting.isGiven() && !config.effective().contains(setting)
+            && !setting.setting().equals(SpaceSettings.SALT))
+        .forEach(setting -> words.put("spaces." + space.name() + "." + setting.setting().key(), setting.text())));
     return Json.MAPPER.writeValueAsString(words);
   }
 

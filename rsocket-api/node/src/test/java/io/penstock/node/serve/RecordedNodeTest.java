@@ -67,7 +67,7 @@ final class RecordedNodeTest {
       reserve.blocks: 16
       window.blocks: 8
       spaces:
-        wide: {model: wide, layers: 2, block.tokens: 4, kv.heads: 2, head.dim: 256, weight: 2}
+        wide: {model: wide, layers: 2, block.tokens: 4, kv.heads: 2, head.dim: 256, weight: 2, quota: 128KiB}
         tenant: {model: narrow, layers: 4, block.tokens: 4, kv.heads: 1, head.dim: 256, salt: %s}
       """;
 
@@ -175,6 +175,10 @@ final class RecordedNodeTest {
     assertThat(played.exitCode()).as(played.out() + played.err()).isZero();
     assertThat(kinds(recording)).contains(Kind.EVICTED, Kind.MOVED, Kind.STORE_READ, Kind.LINK);
     assertThatNothingNames(recording, SALT);
+    assertThat(CommandLineRun.of("recording", "info", recording.toString()).out()).contains("\"dram\":\"256 KiB\"",
+        "\"spaces.wide.model\":\"wide\"", "\"spaces.wide.quota\":\"128 KiB\"", "\"spaces.wide.weight\":\"2\"",
+        "\"spaces.tenant.model\":\"narrow\"")
+        .doesNotContain("salt");
     assertThat(CommandLineRun.of("replay", recording.toString(), "--until", "1ms").out()).contains("stopped before");
 
     CommandLineRun copied =
@@ -183,6 +187,8 @@ final class RecordedNodeTest {
     try (RecordingReader copy = RecordingReader.open(folder.resolve("copy"))) {
       copy.forEachRemaining(event -> assertThat(event.text()).doesNotContain("wide", "tenant", "narrow"));
     }
+    assertThat(CommandLineRun.of("recording", "info", folder.resolve("copy").toString()).out())
+        .containsPattern("\"spaces\\.name-[0-9a-f]+\\.quota\":\"128 KiB\"");
   }
 
   private static List<Kind> kinds(Path recording) {

@@ -42,6 +42,20 @@ final class Listing {
     return Math.min(most, Integer.parseInt(text));
   }
 
+  /// Whether the client wants keys in percent-encoding.
+  static boolean isEncoded(Ask ask) {
+    String encoding = ask.target().query().get("encoding-type", "");
+    if (!encoding.isEmpty() && !encoding.equals("url")) {
+      throw new S3Exception(S3Code.INVALID_ARGUMENT, "encoding-type must be url (was " + encoding + ")");
+    }
+    return !encoding.isEmpty();
+  }
+
+  /// A key as a list has it.
+  static String shown(String key, boolean isEncoded) {
+    return isEncoded ? Percent.encode(KeyBytes.key(key), true) : Documents.carried(key);
+  }
+
   Mono<Reply> list(Ask ask) {
     return Mono.fromSupplier(() -> new Page(ask)).flatMap(page -> page.next().thenReturn(page)).subscribeOn(work)
         .map(page -> Reply.of(page.document()).with(NAMES, ask.values().isComplete() ? "all" : "some"));
@@ -80,11 +94,7 @@ final class Listing {
       bucket = ask.nameOf("");
       prefix = query.get("prefix", "");
       delimiter = query.get("delimiter", "");
-      String encoding = query.get("encoding-type", "");
-      if (!encoding.isEmpty() && !encoding.equals("url")) {
-        throw new S3Exception(S3Code.INVALID_ARGUMENT, "encoding-type must be url (was " + encoding + ")");
-      }
-      isEncoded = !encoding.isEmpty();
+      isEncoded = isEncoded(ask);
       most = number(ask, "max-keys", PAGE, PAGE);
       token = isSecond ? query.get("continuation-token") : null;
       start = query.get(isSecond ? "start-after" : "marker", "");
@@ -155,7 +165,7 @@ final class Listing {
     }
 
     private String shown(String key) {
-      return isEncoded ? Percent.encode(KeyBytes.key(key), true) : Documents.carried(key);
+      return Listing.shown(key, isEncoded);
     }
 
     Documents.KeyList document() {

@@ -1,5 +1,6 @@
 package io.penstock.s3.object;
 
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.penstock.KvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockHash;
@@ -38,14 +39,17 @@ final class Multipart {
   private final Uploads uploads;
   private final Writes writes;
   private final long mostBytes;
+  private final String scheme;
   private final String modified;
   private final SecureRandom random = new SecureRandom();
 
   /// @param mostBytes of an object
-  Multipart(Uploads uploads, Writes writes, long mostBytes, String modified) {
+  /// @param scheme of the addresses of objects
+  Multipart(Uploads uploads, Writes writes, long mostBytes, String scheme, String modified) {
     this.uploads = uploads;
     this.writes = writes;
     this.mostBytes = mostBytes;
+    this.scheme = scheme;
     this.modified = modified;
   }
 
@@ -103,7 +107,7 @@ final class Multipart {
       List<Documents.PartEntry> page = new ArrayList<>();
       boolean hasMore = false;
       for (Map.Entry<Integer, Part> each : upload.parts().entrySet()) {
-        if (each.getKey() > after) {
+        if (each.getKey() > after && most > 0) {
           hasMore = page.size() == most;
           if (hasMore) {
             break;
@@ -115,6 +119,10 @@ final class Multipart {
       return Reply.of(new Documents.PartList(ask.target().bucket(), Documents.carried(ask.target().key()), upload.id,
           after, hasMore ? page.getLast().partNumber() : null, most, hasMore, "STANDARD", page));
     });
+  }
+
+  Mono<Reply> uploads(Ask ask) {
+    return Mono.fromSupplier(() -> Reply.of(UploadPage.of(ask, uploads.all())));
   }
 
   Mono<Reply> complete(Ask ask, byte[] body) {
@@ -131,10 +139,15 @@ final class Multipart {
       }
       return Mono.usingWhen(Mono.just(upload),
           ended -> joined(ask, parts, length).map(tag -> Reply.of(new Documents.Completed(
-              "/" + ask.target().bucket() + ask.target().path(), ask.target().bucket(),
-              Documents.carried(ask.target().key()), tag))),
+              location(ask), ask.target().bucket(), Documents.carried(ask.target().key()), tag))),
           Multipart::removed);
     });
+  }
+
+  /// The address of the object, with the host and the path that the client used: the bucket is in one of them.
+  private String location(Ask ask) {
+    String host = ask.headers().get(HttpHeaderNames.HOST, "");
+    return host.isEmpty() ? ask.target().path() : scheme + "://" + Documents.carried(host) + ask.target().path();
   }
 
   private static List<Part> chosen(Upload upload, List<Bodies.Part> wanted) {

@@ -40,6 +40,7 @@ public final class Operations {
   private final Multipart multipart;
   private final Listing listing;
   private final Uploads uploads;
+  private final Scheduler work;
   private final String opened;
 
   /// @param mostBytes of an object
@@ -47,16 +48,19 @@ public final class Operations {
   /// @param mostUploads in parts at a time
   public record Limits(long mostBytes, Duration uploadLife, int mostUploads) {}
 
+  /// @param scheme of the addresses of objects
   /// @param work runs what would keep an event loop from others
   /// @param isDraining whether nothing new is stored
-  public Operations(Limits limits, InstantSource clock, Scheduler work, BooleanSupplier isDraining) {
+  public Operations(Limits limits, String scheme, InstantSource clock, Scheduler work,
+      BooleanSupplier isDraining) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
     String modified = DateTimeFormatter.RFC_1123_DATE_TIME.format(now.atOffset(ZoneOffset.UTC));
-    opened = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC).format(now);
+    opened = Documents.time(now);
+    this.work = work;
     uploads = new Uploads(clock, limits.uploadLife, limits.mostUploads);
     writes = new Writes(isDraining);
     reads = new Reads(modified);
-    multipart = new Multipart(uploads, writes, limits.mostBytes, opened);
+    multipart = new Multipart(uploads, writes, limits.mostBytes, scheme, opened);
     listing = new Listing(work, opened);
   }
 
@@ -147,12 +151,10 @@ public final class Operations {
   }
 
   private Plan read(Ask ask) {
-    if (ask.has("uploads")) {
-      refuse("parameter uploads");
+    if (ask.has("location")) {
+      return reading(Mono.fromSupplier(() -> Reply.of(new Documents.Location())));
     }
-    return reading(ask.has("location")
-        ? Mono.fromSupplier(() -> Reply.of(new Documents.Location()))
-        : listing.list(ask));
+    return reading(ask.has("uploads") ? multipart.uploads(ask).subscribeOn(work) : listing.list(ask));
   }
 
   private static Mono<Reply> deleted(Ask ask, byte[] body) {

@@ -42,15 +42,17 @@ final class Uploads {
     final String id;
     final String name;
     final DoorValues values;
+    final Instant began;
     private final Instant ends;
     @GuardedBy("this") private final TreeMap<Integer, Part> parts = new TreeMap<>();
     @GuardedBy("this") private int sent;
 
-    Upload(String id, String name, DoorValues values, Instant ends) {
+    Upload(String id, String name, DoorValues values, Instant began, Duration life) {
       this.id = id;
       this.name = name;
       this.values = values;
-      this.ends = ends;
+      this.began = began;
+      this.ends = began.plus(life);
     }
 
     /// A name for the value of a part; each attempt has its own.
@@ -85,7 +87,7 @@ final class Uploads {
     }
     byte[] id = new byte[ID_BYTES];
     random.nextBytes(id);
-    Upload upload = new Upload(HexFormat.of().formatHex(id), name, values, clock.instant().plus(life));
+    Upload upload = new Upload(HexFormat.of().formatHex(id), name, values, clock.instant(), life);
     open.put(upload.id, upload);
     return upload;
   }
@@ -101,6 +103,11 @@ final class Uploads {
 
   synchronized boolean has(Upload upload) {
     return open.containsKey(upload.id);
+  }
+
+  /// All uploads, in no order.
+  synchronized List<Upload> all() {
+    return new ArrayList<>(open.values());
   }
 
   /// Ends an upload; false if another ended it first.

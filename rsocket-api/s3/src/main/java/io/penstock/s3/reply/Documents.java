@@ -2,6 +2,9 @@ package io.penstock.s3.reply;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonRootName;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
@@ -17,11 +20,19 @@ public final class Documents {
           .enable(XmlWriteFeature.WRITE_XML_DECLARATION)
           .changeDefaultPropertyInclusion(all -> all.withValueInclusion(JsonInclude.Include.NON_NULL)).build();
 
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+
   private Documents() {}
 
   /// `document` as text in UTF-8.
   public static byte[] bytes(Object document) {
     return XML.writeValueAsBytes(document);
+  }
+
+  /// `moment` as documents have it.
+  public static String time(Instant moment) {
+    return TIME.format(moment);
   }
 
   /// Text as a document can carry it: characters that XML lacks become U+FFFD.
@@ -86,6 +97,19 @@ public final class Documents {
   public record PartList(String bucket, String key, String uploadId, int partNumberMarker,
       @Nullable Integer nextPartNumberMarker, int maxParts, boolean isTruncated, String storageClass,
       @JacksonXmlElementWrapper(useWrapping = false) @JacksonXmlProperty(localName = "Part") List<PartEntry> parts) {}
+
+  /// Uploads in parts that have begun.
+  @JsonRootName("ListMultipartUploadsResult")
+  public record UploadList(String bucket, String keyMarker, String uploadIdMarker, @Nullable String nextKeyMarker,
+      @Nullable String nextUploadIdMarker, String prefix, @Nullable String delimiter, @Nullable String encodingType,
+      int maxUploads, boolean isTruncated,
+      @JacksonXmlElementWrapper(useWrapping = false) @JacksonXmlProperty(
+          localName = "Upload") List<UploadEntry> uploads,
+      @JacksonXmlElementWrapper(useWrapping = false) @JacksonXmlProperty(
+          localName = "CommonPrefixes") List<Prefix> commonPrefixes) {}
+
+  /// One upload.
+  public record UploadEntry(String key, String uploadId, String storageClass, String initiated) {}
 
   /// One part.
   public record PartEntry(int partNumber, String lastModified, @JacksonXmlProperty(localName = "ETag") String eTag,

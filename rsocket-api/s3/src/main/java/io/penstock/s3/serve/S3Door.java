@@ -56,7 +56,8 @@ public final class S3Door implements DoorKind {
     AtomicBoolean drains = new AtomicBoolean();
     long mostBytes = config.get(S3Settings.MOST_VALUE);
     Operations operations = new Operations(new Operations.Limits(mostBytes, config.get(S3Settings.UPLOAD),
-        config.get(S3Settings.UPLOADS)), terms.clocks().wall(), terms.threads().decisions(), drains::get);
+        config.get(S3Settings.UPLOADS)), terms.tls() == null ? "http" : "https", terms.clocks().wall(),
+        terms.threads().decisions(), drains::get);
     running.add(Flux.interval(SWEEP, terms.threads().timers()).onBackpressureDrop()
         .concatMap(tick -> operations.endUploads(false).onErrorResume(failure -> {
           LOG.debug("parts of old uploads are left to eviction", failure);

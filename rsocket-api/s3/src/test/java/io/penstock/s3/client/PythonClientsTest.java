@@ -37,6 +37,7 @@ final class PythonClientsTest {
       assert [o['Key'] for o in s3.list_objects_v2(Bucket='boto')['Contents']] == ['a/b c']
       up = s3.create_multipart_upload(Bucket='boto', Key='m')['UploadId']
       tags = [s3.upload_part(Bucket='boto', Key='m', UploadId=up, PartNumber=n, Body=data)['ETag'] for n in (1, 2)]
+      assert [u['UploadId'] for u in s3.list_multipart_uploads(Bucket='boto')['Uploads']] == [up]
       s3.complete_multipart_upload(Bucket='boto', Key='m', UploadId=up,
           MultipartUpload={'Parts': [{'PartNumber': n + 1, 'ETag': t} for n, t in enumerate(tags)]})
       assert s3.get_object(Bucket='boto', Key='m')['Body'].read() == data + data
@@ -125,6 +126,7 @@ final class PythonClientsTest {
       assertThat(tell(base, "ls", "s3://cmd/").output()).contains("s3://cmd/a", "100000");
       tell(base, "get", "s3://cmd/a", folder.resolve("copy").toString());
       assertThat(folder.resolve("copy")).hasSameBinaryContentAs(file);
+      tell(base, "multipart", "s3://cmd");
       tell(base, "del", "s3://cmd/a");
       List<String> gone = new ArrayList<>(base);
       gone.addAll(List.of("rb", "s3://cmd"));
