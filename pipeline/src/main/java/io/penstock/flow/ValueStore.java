@@ -468,8 +468,8 @@ public final class ValueStore {
       return length;
     }
 
-    /// Bytes of the longest value of this name that the space has room for: in its quota, or in all memory and disk that
-    /// there is for it.
+    /// Bytes of the longest value of this name that the space has room for: in its quota, or in all memory and disk
+    /// that there is for it.
     public long mostBytes() {
       return mostBytes;
     }
