@@ -317,7 +317,7 @@ public final class TierStack implements BlockTier {
   }
 
   /// Moves the blocks that host memory has to the levels below it, as far as these take them, and waits as [#flush]
-  /// does. Blocks that are leased, pinned or in use stay, and those of a faster device. Nothing moves in a stack that
+  /// does. Blocks that are leased or in use stay, and those of a faster device. Nothing moves in a stack that
   /// is exact. For a stack that is about to close: from now on no block stays in host memory for long.
   ///
   /// - Signals: nothing; completes when no block moves any more, or `patience` is over.

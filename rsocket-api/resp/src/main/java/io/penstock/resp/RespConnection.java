@@ -96,11 +96,6 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
     house.disconnected();
   }
 
-  /// Whether a request has begun to come, and has no reply yet.
-  boolean isUnderWay() {
-    return isRunning || left > 0 || !inbox.isEmpty();
-  }
-
   private Session session() {
     return requireNonNull(session, "session");
   }
@@ -311,7 +306,10 @@ final class RespConnection extends ChannelDuplexHandler implements ValueReads.Re
       throw new BadRequestException("a request must be an array of at most " + MOST_ARGUMENTS + " strings",
           left > 0 ? "expected '$', got '*'" : "invalid multibulk length");
     }
-    if (length > 0) {
+    if (length > 0 && house.takesNoMore()) {
+      session().closeBehindReplies();
+      over();
+    } else if (length > 0) {
       left = (int) length;
       args = new ArrayList<>(Math.min(left, 16));
       argumentBytes = 0;

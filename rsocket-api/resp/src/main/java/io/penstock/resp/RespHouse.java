@@ -38,6 +38,7 @@ final class RespHouse {
   private final Map<EventLoop, SharedLoop> loops = new ConcurrentHashMap<>();
   private final AwakeLoops awake;
   private volatile boolean isDraining;
+  private volatile boolean takesNoMore;
 
   /// @param mostValue longest value, in bytes
   /// @param roomNanos longest wait of a value for room
@@ -142,6 +143,15 @@ final class RespHouse {
 
   void drain() {
     isDraining = true;
+  }
+
+  /// From now on a request ends its connection.
+  void takeNoMore() {
+    takesNoMore = true;
+  }
+
+  boolean takesNoMore() {
+    return takesNoMore;
   }
 
   /// Whether values that come from now on are let go.

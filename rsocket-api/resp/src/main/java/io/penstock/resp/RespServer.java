@@ -11,7 +11,6 @@ import io.penstock.node.door.DoorValues;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -49,7 +48,7 @@ final class RespServer implements Door {
     return Mono.fromCallable(() -> new RespServer(house)).subscribeOn(house.terms().threads().decisions());
   }
 
-  private BooleanSupplier accept(Channel channel) {
+  private void accept(Channel channel) {
     ChannelPipeline pipeline = channel.pipeline();
     ServerTls tls = house.terms().tls();
     if (tls != null) {
@@ -60,7 +59,6 @@ final class RespServer implements Door {
     pipeline.addLast(new ValueReads.Ends(), new LineEnds(),
         new RedisDecoder(MOST_LINE_BYTES, FixedRedisMessagePool.INSTANCE, true),
         DecoderWords.INSTANCE, connection);
-    return connection::isUnderWay;
   }
 
   @Override
@@ -80,7 +78,7 @@ final class RespServer implements Door {
 
   private Mono<Void> drainNow() {
     house.drain();
-    return socket.drain(house::underWay);
+    return socket.drain(house::underWay, house::takeNoMore);
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.node.door.DoorSpace;
 import io.penstock.node.door.DoorUses;
@@ -20,6 +21,7 @@ import reactor.core.publisher.Mono;
 /// What one connection is: who its user is, which space it uses, how it speaks. On the event loop of its channel.
 final class Session {
   private static final String ANYONE = "";
+  private static final long LINGER_MILLIS = 500;
 
   private final RespHouse house;
   private final ChannelHandlerContext context;
@@ -240,19 +242,23 @@ final class Session {
     ChannelFuture unused = context.close();
   }
 
-  /// Ends the connection when the client has taken its replies, or takes them for too long.
+  /// Ends the connection when the client has taken its replies, or takes them for too long. What it still sends is let
+  /// go for a moment: a socket that is closed with bytes that were not read takes the last replies back.
   void closeBehindReplies() {
     replies.flush();
-    ChannelFuture last = context.writeAndFlush(Unpooled.EMPTY_BUFFER);
-    if (last.isDone()) {
-      close();
-    } else {
-      Future<?> late = context.executor().schedule(this::close, house.limits().stallNanos(), TimeUnit.NANOSECONDS);
-      last.addListener(taken -> {
-        late.cancel(false);
+    house.begin();
+    channel().closeFuture().addListener(closed -> house.end());
+    Future<?> late = context.executor().schedule(this::close, house.limits().stallNanos(), TimeUnit.NANOSECONDS);
+    context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(taken -> {
+      late.cancel(false);
+      if (channel() instanceof DuplexChannel socket && house.terms().tls() == null) {
+        var _ = socket.shutdownOutput();
+        socket.config().setAutoRead(true);
+        var _ = context.executor().schedule(this::close, LINGER_MILLIS, TimeUnit.MILLISECONDS);
+      } else {
         close();
-      });
-    }
+      }
+    });
   }
 
   /// Runs `task` on the loop, at once if this is its thread.

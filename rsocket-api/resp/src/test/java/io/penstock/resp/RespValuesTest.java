@@ -564,6 +564,34 @@ final class RespValuesTest {
     }
   }
 
+  /// Its requests lie in the node when that takes no more.
+  @Test
+  void drain_endsAClientThatWaitsForNoReply_betweenTwoOfThem() throws Exception {
+    door.close();
+    door = OpenDoor.of(Map.of(NodeSettings.DRAIN_TIMEOUT, "400ms"));
+    byte[] value = value(1, 400_000);
+    int reply = ("$" + value.length + "\r\n").length() + value.length + 2;
+    try (RespClient writer = door.connect(); RespClient slow = RespClient.withSmallWindow(door.port())) {
+      assertThat(writer.call("SET", "k", value)).isEqualTo("+OK");
+      for (int i = 0; i < 32; i++) {
+        slow.send(request("GET", "k"));
+      }
+      Eventually.holds("the replies have begun", () -> door.figures().bytesOut() > 0);
+      CompletableFuture<Void> closed = door.server.drain().then(door.server.close()).toFuture();
+      int came = 0;
+      for (byte[] piece = slow.read(16 << 10); piece.length > 0; piece = slow.read(16 << 10)) {
+        came += piece.length;
+        if (came == reply) {
+          slow.send(request("GET", "k"));
+        }
+        awaitFor(closed, Duration.ofMillis(6));
+      }
+      assertThat(came % reply).as("bytes of a reply that was cut").isZero();
+      assertThat(came / reply).isBetween(1, 31);
+      closed.get(60, TimeUnit.SECONDS);
+    }
+  }
+
   @Test
   void drain_waitsUntilASlowClientHasItsReply() throws Exception {
     byte[] value = value(1, 6_000_000);

@@ -73,6 +73,8 @@ final class ConfigRules {
         NodeSettings.OPEN_TO_NETWORK);
     DoorSettings.DOORS.forEach(door -> rules.rule(() -> rules.door(door), door.listen(), NodeSettings.OPEN_TO_NETWORK,
         SecuritySettings.TLS_CERT, SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH, door.tls()));
+    rules.rule(rules::savesAll, NodeSettings.SSD_SAVE, NodeSettings.SSD, NodeSettings.EXACT,
+        NodeSettings.SSD_OFFLOAD_USES, NodeSettings.WRITE_POLICY);
     DoorSettings.requireOpen(config, problems);
     rules.rule(rules::keysOfS3, DoorSettings.S3.listen(), S3Settings.KEYS, SecuritySettings.AUTH_USERS);
     rules.rule(() -> ClusterSettings.require(config, problems), Stream.concat(ClusterSettings.ALL.stream(),
@@ -90,6 +92,33 @@ final class ConfigRules {
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
         NodeSettings.WINDOW_BLOCKS);
+  }
+
+  /// A node saves all blocks at its end, or none.
+  private void savesAll() {
+    if (!config.get(NodeSettings.SSD_SAVE)) {
+      return;
+    }
+    Setting<?> against = null;
+    String wanted = "";
+    if (config.get(NodeSettings.SSD).isOff()) {
+      against = NodeSettings.SSD;
+      wanted = "a size";
+    } else if (config.get(NodeSettings.EXACT)) {
+      against = NodeSettings.EXACT;
+      wanted = "false";
+    } else if (config.get(NodeSettings.SSD_OFFLOAD_USES) > 0) {
+      against = NodeSettings.SSD_OFFLOAD_USES;
+      wanted = "0";
+    } else if (config.get(NodeSettings.WRITE_POLICY)
+        .filter(StackOptions.WritePolicy.WRITE_THROUGH_SELECTIVE::equals).isPresent()) {
+      against = NodeSettings.WRITE_POLICY;
+      wanted = "auto or write_through";
+    }
+    if (against != null) {
+      problems.add("%s must be %s for %s (%s)".formatted(against.key(), wanted, config.said(NodeSettings.SSD_SAVE),
+          config.was(against)));
+    }
   }
 
   /// @param about settings without which it says nothing

@@ -117,7 +117,8 @@ public final class NodeSettings {
       new Setting<>("ssd.queue.blocks", SettingType.count(1, 1 << 24), "65536",
           "Maximum number of blocks in the write queue of the disk.");
   public static final Setting<Boolean> SSD_SAVE = new Setting<>("ssd.save", AscendTypes.flag(), "false",
-      "Whether blocks that memory alone has are written to the disk when the node drains, within drain.timeout.");
+      "Whether blocks that memory alone has are written to the disk when the node drains, within the rest of"
+          + " drain.timeout, but at least 5 s.");
   public static final Setting<Integer> SSD_OFFLOAD_USES = new Setting<>("ssd.offload.uses", SettingType.count(0, 15),
       "0",
       "Uses that a block needs to be demoted to disk; with fewer it is evicted. Not with stack.mode write_through.");

@@ -5,8 +5,6 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -17,7 +15,6 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.unix.ServerDomainSocketChannel;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.TransportSettings;
@@ -32,8 +29,7 @@ import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,18 +49,15 @@ public final class DoorSocket {
   private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final String door;
   private final int most;
-  private final Function<Channel, BooleanSupplier> accept;
+  private final Consumer<Channel> accept;
   private final CongestionControl congestion;
   private final Scheduler timers;
   /// How long a drain takes new requests while others are under way.
   private final Duration grace;
   private final Channel listening;
   private final Endpoint address;
-  /// A request that comes now ends its connection.
-  private volatile boolean isDrained;
 
-  private DoorSocket(DoorTerms terms, String door, int most, Function<Channel, BooleanSupplier> accept)
-      throws IOException {
+  private DoorSocket(DoorTerms terms, String door, int most, Consumer<Channel> accept) throws IOException {
     this.door = door;
     this.most = most;
     this.accept = accept;
@@ -86,11 +79,9 @@ public final class DoorSocket {
   ///
   /// @param door its name, for the log
   /// @param most connections at a time; others are closed
-  /// @param accept prepares the pipeline of a connection, in its event loop, before anything is read; tells there
-  ///     whether a request of it is under way
+  /// @param accept prepares the pipeline of a connection, in its event loop, before anything is read
   /// @throws IOException if the address cannot be bound
-  public static DoorSocket bind(DoorTerms terms, String door, int most, Function<Channel, BooleanSupplier> accept)
-      throws IOException {
+  public static DoorSocket bind(DoorTerms terms, String door, int most, Consumer<Channel> accept) throws IOException {
     return new DoorSocket(terms, door, most, accept);
   }
 
@@ -137,24 +128,7 @@ public final class DoorSocket {
     if (chosen != null) {
       channel.config().setOption(chosen.option(), chosen.value());
     }
-    Gate gate = new Gate();
-    channel.pipeline().addLast(gate);
-    gate.isBusy = accept.apply(channel);
-  }
-
-  /// Ends a connection that sends a new request when none is taken.
-  private final class Gate extends ChannelInboundHandlerAdapter {
-    private BooleanSupplier isBusy = () -> false;
-
-    @Override
-    public void channelRead(ChannelHandlerContext context, Object message) {
-      if (isDrained && !isBusy.getAsBoolean()) {
-        ReferenceCountUtil.release(message);
-        var _ = context.channel().close();
-      } else {
-        context.fireChannelRead(message);
-      }
-    }
+    accept.accept(channel);
   }
 
   /// Where it listens, with the port that was bound.
@@ -167,13 +141,15 @@ public final class DoorSocket {
     return connections.size();
   }
 
-  /// Takes no new connection. Takes no new request when none is under way, or half the time of a drain is over: what a
-  /// client sends then ends its connection, between two replies. Completes when the system has all replies. Lazy.
+  /// Takes no new connection. When no request is under way, or half the time of a drain is over, no new one is to be
+  /// taken. Completes when those that are under way have ended, and the system has all replies. Lazy.
   ///
   /// @param underWay number of requests that are not answered; of a value that comes, too
-  public Mono<Void> drain(IntSupplier underWay) {
-    return refuse().then(idle(underWay).timeout(grace, Mono.empty(), timers))
-        .then(Mono.<Void>fromRunnable(() -> isDrained = true)).then(idle(underWay));
+  /// @param last told that the door is to take no new request: a client that sends one is to find its connection ended,
+  ///     between two replies
+  public Mono<Void> drain(IntSupplier underWay, Runnable last) {
+    return refuse().then(idle(underWay).timeout(grace, Mono.empty(), timers)).then(Mono.<Void>fromRunnable(last))
+        .then(idle(underWay));
   }
 
   private Mono<Void> refuse() {
@@ -192,11 +168,12 @@ public final class DoorSocket {
         })).then();
   }
 
-  /// Completes when no request is under way, and the system has all replies.
+  /// Completes when no request is under way, and the system has all replies, at two looks: at one of them the next
+  /// request of a client, or a reply, may be on its way within this process.
   public Mono<Void> idle(IntSupplier underWay) {
     return Flux.interval(Duration.ZERO, LOOK, timers).onBackpressureDrop()
-        .filter(tick -> underWay.getAsInt() == 0 && connections.stream().allMatch(DoorSocket::hasSentAll)).next()
-        .then();
+        .map(tick -> underWay.getAsInt() == 0 && connections.stream().allMatch(DoorSocket::hasSentAll))
+        .scan(0, (looks, isIdle) -> isIdle ? looks + 1 : 0).filter(looks -> looks == 2).next().then();
   }
 
   private static boolean hasSentAll(Channel channel) {

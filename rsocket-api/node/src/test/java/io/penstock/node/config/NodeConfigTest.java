@@ -89,6 +89,20 @@ final class NodeConfigTest {
         DoorSettings.S3.listen(), "127.0.0.1:0")).states(setting)).isTrue();
   }
 
+  @ParameterizedTest
+  @CsvSource({"ssd, off, a size", "exact, true, false", "ssd.offload.uses, 2, 0",
+    "write.policy, write_through_selective, auto or write_through"})
+  void settingWithWhichANodeWouldNotSaveAllBlocks_isRefusedBesideSave(String key, String text, String wanted) {
+    Setting<?> setting = NodeSettings.ALL.stream().filter(one -> one.key().equals(key)).findFirst().orElseThrow();
+    Map<Setting<?>, String> flags = new HashMap<>(Map.of(NodeSettings.SSD_SAVE, "true", NodeSettings.SSD, "1GiB",
+        NodeSettings.SSD_DIR, "/tmp/of-no-node"));
+    assertThat(NodeConfig.resolve(null, Map.of(), flags).get(NodeSettings.SSD_SAVE)).isTrue();
+    flags.put(setting, text);
+    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags)).isInstanceOf(ConfigException.class)
+        .hasMessageContaining("%s must be %s for ssd.save true from --ssd-save (was %s, from %s)".formatted(key, wanted,
+            text, setting.flag()));
+  }
+
   @Test
   void names_areUniqueInEverySource() {
     Set<String> names = new HashSet<>();

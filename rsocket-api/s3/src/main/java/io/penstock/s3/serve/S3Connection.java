@@ -75,11 +75,6 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     this.decoder = decoder;
   }
 
-  /// Whether a request is not answered, or what follows the last response is awaited.
-  boolean isUnderWay() {
-    return now != null || !pieces.isEmpty() || isLingering;
-  }
-
   @Override
   public void channelActive(ChannelHandlerContext active) {
     more(active);
@@ -235,7 +230,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     Exchange(ChannelHandlerContext channel, HttpRequest request) {
       this.channel = channel;
       this.isHead = request.method().name().equals("HEAD");
-      this.keepsAlive = HttpUtil.isKeepAlive(request);
+      this.keepsAlive = HttpUtil.isKeepAlive(request) && !house.isDraining();
       house.begin();
       watchProgress();
     }

@@ -14,6 +14,7 @@ import io.penstock.wire.security.Access;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /// What all connections of a door share. Safe from any thread.
@@ -26,6 +27,7 @@ final class S3House {
   final Limits limits;
   final LongSupplier nanos;
   final RefusalLog refusals;
+  private final BooleanSupplier draining;
   private final String boot;
   private final AtomicLong requests = new AtomicLong();
   private final AtomicInteger underWay = new AtomicInteger();
@@ -43,9 +45,11 @@ final class S3House {
     }
   }
 
+  /// @param draining whether each response is the last of its connection
   /// @param generation number of this start of the node
   S3House(Gate gate, Operations operations, DoorSpaces spaces, Access access, DoorUses uses, Limits limits,
-      LongSupplier nanos, long generation) {
+      BooleanSupplier draining, LongSupplier nanos, long generation) {
+    this.draining = draining;
     this.gate = requireNonNull(gate, "gate");
     this.operations = requireNonNull(operations, "operations");
     this.spaces = requireNonNull(spaces, "spaces");
@@ -55,6 +59,10 @@ final class S3House {
     this.nanos = requireNonNull(nanos, "nanos");
     this.refusals = new RefusalLog(DoorSettings.S3.name(), nanos);
     this.boot = "%016x".formatted(generation);
+  }
+
+  boolean isDraining() {
+    return draining.getAsBoolean();
   }
 
   /// The space of a user and a bucket.

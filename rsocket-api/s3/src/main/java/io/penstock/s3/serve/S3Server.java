@@ -12,7 +12,6 @@ import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -43,7 +42,7 @@ final class S3Server implements Door {
     this.socket = DoorSocket.bind(terms, DoorSettings.S3.name(), house.limits.mostConnections(), this::accept);
   }
 
-  private BooleanSupplier accept(Channel channel) {
+  private void accept(Channel channel) {
     channel.config().setAutoRead(false);
     ChannelPipeline pipeline = channel.pipeline();
     pipeline.addLast(new WriteStall(house.limits.stallNanos()));
@@ -51,9 +50,7 @@ final class S3Server implements Door {
       pipeline.addLast(tls.handler(channel.alloc()));
     }
     HeadDecoder decoder = new HeadDecoder(HTTP);
-    S3Connection connection = new S3Connection(house, decoder);
-    pipeline.addLast(decoder, new HttpResponseEncoder(), connection);
-    return connection::isUnderWay;
+    pipeline.addLast(decoder, new HttpResponseEncoder(), new S3Connection(house, decoder));
   }
 
   @Override
@@ -73,7 +70,7 @@ final class S3Server implements Door {
 
   private Mono<Void> drainNow() {
     drains.run();
-    return socket.drain(house::underWay);
+    return socket.drain(house::underWay, () -> {}); // each response says that its connection ends
   }
 
   @Override
