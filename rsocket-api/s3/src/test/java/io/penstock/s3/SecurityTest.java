@@ -149,4 +149,26 @@ final class SecurityTest {
       assertThat(drained.get(60, TimeUnit.SECONDS)).isTrue();
     }
   }
+
+  @Test
+  void drain_makesEachResponseTheLastOfItsConnection_thoughARequestIsUnderWay() throws Exception {
+    try (TestNode node = TestNode.start(folder, "drain.timeout: 2s\n");
+        RawClient client = new RawClient(node.port());
+        RawClient slow = new RawClient(node.port())) {
+      assertThat(client.ask("PUT", "/b/k", "", new byte[100_000]).status()).isEqualTo(200);
+      slow.send(slow.head("PUT", "/b/slow", "Expect: 100-continue\r\nContent-Length: 100000\r\n"));
+      assertThat(new String(slow.read(25), StandardCharsets.ISO_8859_1)).isEqualTo("HTTP/1.1 100 Continue\r\n\r\n");
+
+      CompletableFuture<Boolean> drained = node.node().drain().toFuture();
+      RawClient.Answer read = client.get("/b/k");
+      while (!"close".equals(read.headers().get("connection"))) {
+        assertThat(read.body()).hasSize(100_000);
+        read = client.get("/b/k");
+      }
+      assertThat(read.body()).hasSize(100_000);
+      slow.send(new byte[100_000]);
+      assertThat(slow.answer(false).status()).isEqualTo(200);
+      assertThat(drained.get(60, TimeUnit.SECONDS)).isTrue();
+    }
+  }
 }

@@ -230,7 +230,7 @@ final class S3Connection extends ChannelInboundHandlerAdapter {
     Exchange(ChannelHandlerContext channel, HttpRequest request) {
       this.channel = channel;
       this.isHead = request.method().name().equals("HEAD");
-      this.keepsAlive = HttpUtil.isKeepAlive(request) && !house.isDraining();
+      this.keepsAlive = HttpUtil.isKeepAlive(request) && !house.keepsNone();
       house.begin();
       watchProgress();
     }

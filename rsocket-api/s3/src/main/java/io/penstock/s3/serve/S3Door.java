@@ -68,7 +68,7 @@ public final class S3Door implements DoorKind {
         new S3House.Limits(mostBytes, config.get(S3Settings.ROOM).toNanos(),
             stall, Math.min(HEAD.toNanos(), stall), config.get(S3Settings.CONNECTIONS),
             config.get(S3Settings.DOMAINS), config.get(S3Settings.PREFIX)),
-        drains::get, terms.clocks().nanos(), terms.generation());
+        terms.clocks().nanos(), terms.generation());
     return new S3Server(house, terms, () -> drains.set(true),
         Mono.<Void>fromRunnable(running::dispose).then(operations.endUploads(true)));
   }

@@ -14,7 +14,6 @@ import io.penstock.wire.security.Access;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /// What all connections of a door share. Safe from any thread.
@@ -27,10 +26,10 @@ final class S3House {
   final Limits limits;
   final LongSupplier nanos;
   final RefusalLog refusals;
-  private final BooleanSupplier draining;
   private final String boot;
   private final AtomicLong requests = new AtomicLong();
   private final AtomicInteger underWay = new AtomicInteger();
+  private volatile boolean keepsNone;
 
   /// @param mostBytes of an object
   /// @param roomNanos for which a body waits for room, all in all
@@ -45,11 +44,9 @@ final class S3House {
     }
   }
 
-  /// @param draining whether each response is the last of its connection
   /// @param generation number of this start of the node
   S3House(Gate gate, Operations operations, DoorSpaces spaces, Access access, DoorUses uses, Limits limits,
-      BooleanSupplier draining, LongSupplier nanos, long generation) {
-    this.draining = draining;
+      LongSupplier nanos, long generation) {
     this.gate = requireNonNull(gate, "gate");
     this.operations = requireNonNull(operations, "operations");
     this.spaces = requireNonNull(spaces, "spaces");
@@ -61,8 +58,13 @@ final class S3House {
     this.boot = "%016x".formatted(generation);
   }
 
-  boolean isDraining() {
-    return draining.getAsBoolean();
+  /// From now on each response is the last of its connection.
+  void keepNone() {
+    keepsNone = true;
+  }
+
+  boolean keepsNone() {
+    return keepsNone;
   }
 
   /// The space of a user and a bucket.

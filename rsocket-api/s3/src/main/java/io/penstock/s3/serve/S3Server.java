@@ -70,7 +70,7 @@ final class S3Server implements Door {
 
   private Mono<Void> drainNow() {
     drains.run();
-    return socket.drain(house::underWay, () -> {}); // each response says that its connection ends
+    return socket.drain(house::underWay, house::keepNone);
   }
 
   @Override
