@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 /// The connections of one event loop: it knows whether several of them send by turns, and keeps the loop awake for what
 /// they send next. Where some of them ask while others store, one value is read in each turn of the loop, so a question
 /// waits for the bytes of one value, not of all. Their replies go out together when the loop has handled what they all
-/// had sent: a client of several connections is woken once. On the event loop.
+/// had sent: a client of several connections is woken less often. On the event loop.
 final class SharedLoop {
   /// Turns of values after the last question in which the others wait for theirs.
   static final int ASKED = 256;
